@@ -33,7 +33,7 @@ const ChoiceTable& all_choices() {
       {"none", "the defaults: 4 layers of width 64, strings of up to 40 symbols", {}},
       {"tiny",
        "a minute on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
-       {{"layers", "3"}, {"steps", "3000"}, {"batch", "32"}, {"train_length", "20"}, {"eval_samples", "32"}}},
+       read_settings("layers=3 steps=3000 batch=32 train_length=20 eval_samples=32")},
   };
   Option task = Option::text("task", "", "the task to learn, as `poslab list tasks` has it");
   task.words = names_of(all_tasks());
@@ -163,8 +163,7 @@ const Columns& test_columns() {
 // Loss and `teacher_forced` come from the first pass, which reads the right answer.
 Row evaluate(const Decoder& net, const RunSpec& c, int length) {
   constexpr int baseline_samples = 500;
-  const NoGrad still;
-  const MatmulPrecision as_this_run = precision(c);
+  const Inference as_this_run(c);
   const Task& t = task(c["task"]);
   const int samples = c.whole("eval_samples"), T = slots(c, length), cut = sub_batch(T), separator = symbols(c);
   Right free, forced;
@@ -216,16 +215,11 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
             .keys = [this](int length) { return asked(length, 0).strings.tokens.shape()[1]; },
             .run =
                 [this, samples](const Look& look) {
-                  const NoGrad still;
                   const Decoder net = look.temperature ? state.net.at_temperature(*look.temperature) : state.net;
-                  for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
-                    Stoppable whole(true);
-                    Trace trace(look.names);
-                    trace.queries = look.queries;
-                    pass(net, asked(look.length, n, look.strings), look.length, &trace);
-                    whole.complete();
-                    look.done(trace);
-                  }
+                  for (int n = 0; n < (look.samples ? look.samples : samples); ++n)
+                    look.observe([&](Trace* trace) {
+                      pass(net, asked(look.length, n, look.strings), look.length, trace);
+                    });
                 },
             .forward = [this](int length) { return forward(state.config, length, 1); },
             .inputs = samples};
@@ -247,10 +241,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     const int input = read.shape()[1] - q.outputs();
     for (int t = 0; t < read.shape()[1]; ++t)
       s.symbols.push_back(t < input ? alphabet[size_t(read[t])] : t == input ? ";" : fmt::format("{}", read[t]));
-    s.pass = [this, q, length](Trace& trace) {
-      const NoGrad still;
-      pass(state.net, q, length, &trace);
-    };
+    s.pass = [this, q, length](Trace& trace) { pass(state.net, q, length, &trace); };
     return s;
   }
 
@@ -280,9 +271,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                     biases(*state.net.encoding().layers[0], state.net.spec().shape(),
                            positions(state.config, Purpose::test_positions, lengths.back(), T).at_layer(0))};
     };
-    Inspection made = inspection(attention, lengths);
-    made.look = look;
-    return made;
+    return inspection(attention, lengths, look);
   }
 
  private:
@@ -296,7 +285,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return questions(state.config, 1, length, purpose, length, n);
   }
   void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
-    const MatmulPrecision as_this_run = precision(state.config);
+    const Inference as_this_run(state.config);
     const Ids read = read_by(q, q.strings.targets, symbols(state.config));
     net.states(read, {positions(state.config, Purpose::test_positions, length, q), {}, trace});
   }

@@ -2,7 +2,6 @@
 // draws of positions each symbol is the most probable one of their mean, which all of them read.
 #include <algorithm>
 
-#include "autograd/tape.h"
 #include "experiment/answering.h"
 #include "experiment/build.h"
 
@@ -24,8 +23,7 @@ struct Asked {
   }
 
   Answer ask(const Tokens& input, int draws) const {
-    const NoGrad still;
-    const MatmulPrecision as_this_run = precision(c);
+    const Inference as_this_run(c);
     const Task& t = task(c["task"]);
     const Questions q = posed(input);
     const int O = q.outputs(), V = net.spec().vocabulary;
@@ -54,8 +52,7 @@ struct Asked {
   }
 
   Tensor attention(const Answer& a, int layer) const {
-    const NoGrad still;
-    const MatmulPrecision as_this_run = precision(c);
+    const Inference as_this_run(c);
     const Questions q = posed(a.input);
     Trace trace({fmt::format("block{}.attention.weights", layer)});
     net.states(read_by(q, Ids({1, q.outputs()}, a.said), a.symbols - 1), {draw(q, 0), {}, &trace});

@@ -31,15 +31,10 @@ Forward forward(const RunSpec& c, int length, double inputs) {
 }
 
 Load load(const RunSpec& c) {
-  const Lengths tested = c.lengths("eval_lengths");
-  const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
-  Load l{.parameters = parameters(spec_of(c)),
-         .kept = stack(spec_of(c)).activations(most_at_once(c, batch), slots(c, trained), true),
-         .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
-         .of_test = fmt::format("eval_lengths to {}", tested.to)};
-  for (int n = 1; n <= trained; ++n) l.flops += batch * forward(c, n, 1).flops / trained;
-  for (int n = tested.from; n <= tested.to; ++n) l.tests.push_back({passes * samples, forward(c, n, samples)});
-  return l;
+  const double kept = stack(spec_of(c)).activations(most_at_once(c, c.whole("batch")),
+                                                    slots(c, c.whole("train_length")), true);
+  return load_of_lengths(c, parameters(spec_of(c)), kept, passes,
+                         [&](int n, double strings) { return forward(c, n, strings); });
 }
 
 }  // namespace poslab::answering

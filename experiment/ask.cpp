@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "autograd/tape.h"
 #include "core/error.h"
 #include "experiment/attention_maps.h"
 #include "experiment/build.h"
@@ -91,9 +90,8 @@ bool draws_positions(const RunSpec& c) {
 void check_question(const State& state, const Tokens& input) { posed(state, input); }
 
 Answer ask(const State& state, const Tokens& input, int draws) {
-  const NoGrad no_grad;
+  const Inference as_this_run(state.config);
   const Batch batch = posed(state, input);
-  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = state.test_net();
   Answer a{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0],
            net.spec().symbols_out, {}, 0, 0};
@@ -146,11 +144,10 @@ void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
 }  // namespace
 
 Looked ask(const State& state, const Tokens& input, const Asking& how) {
-  const NoGrad no_grad;
+  const Inference as_this_run(state.config);
   if (input.empty() || input.size() > max_symbols) check_question(state, input);
   const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
   const PositionSample positions = positions_of(state, batch, int(input.size()), how);
-  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = how.temperature ? state.net.at_temperature(*how.temperature) : state.test_net();
   const int T = batch.tokens.shape()[1], O = batch.outputs, V = net.spec().symbols_out;
   Trace trace({"block*.attention.weights"});

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "autograd/tape.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/lengths.h"
@@ -35,8 +34,7 @@ void AttentionMaps::add(const Tensor& weights) {
 }
 
 Tensor attention_of(const State& state, const Batch& batch, const PositionSample& positions, int layer) {
-  const NoGrad no_grad;
-  const MatmulPrecision as_this_run = precision(state.config);
+  const Inference as_this_run(state.config);
   Trace trace({fmt::format("block{}.attention.weights", layer)});
   state.test_net()(batch.tokens, batch.tokens.shape()[1], {positions, {}, &trace});    // of all slots
   const Tensor& weights = trace.captured.begin()->second;
@@ -45,7 +43,6 @@ Tensor attention_of(const State& state, const Batch& batch, const PositionSample
 
 std::vector<AttentionMaps> attention_maps(const State& state, const std::vector<int>& lengths) {
   check_lengths(state.config, lengths);
-  const NoGrad no_grad;
   std::vector<AttentionMaps> all;
   for (const int length : lengths) all.push_back(at_length(state, length));
   return all;

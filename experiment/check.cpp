@@ -1,8 +1,4 @@
 // Rules for choices that do not fit together. Each names both values and the remedy.
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 #include "core/error.h"
 #include "encodings/fits.h"
 #include "experiment/build.h"

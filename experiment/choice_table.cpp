@@ -99,6 +99,13 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   return table;
 }
 
+Settings read_settings(const std::string& words) {
+  Settings all;
+  for (const std::string& word : split(words, ' '))
+    if (!word.empty()) all.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+  return all;
+}
+
 Choices ChoiceTable::defaults(const std::string& owner, const std::vector<ChoiceOption>& options) {
   std::vector<Option> all;
   for (const ChoiceOption& o : options) all.push_back(o.option);

@@ -1,5 +1,6 @@
 // The options of a kind of run: one table for the command line, TOML files, `--set`, the help and config.toml.
 #pragma once
+#include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/engine.h"
 #include "encodings/temperature.h"
@@ -15,6 +16,7 @@ struct ChoiceOption {
 };
 std::string dashed(const std::string& name);         // --max-position
 
+Settings read_settings(const std::string& words);   // "layers=3 heads=4"
 struct ChoicePreset {
   std::string name, summary;
   Settings settings;
@@ -76,10 +78,16 @@ inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_pos
 RunValues run_values(const Choices&);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // the engine of the run's products
-Rounding rounding(const Choices&);             // the precision to which factors of its products are rounded
+Rounding rounding(const Choices&);        // the precision to which factors of its products are rounded
 // While this object lives, the calling thread multiplies as this run does on its device; other runs of the process may
 // differ. Every pass needs one. Throws BadInput if the device does not support it.
 MatmulPrecision precision(const Choices&);
+// The same for passes without gradients: while it lives, the calling thread records nothing, too.
+struct Inference {
+  explicit Inference(const Choices& c) : products(precision(c)) {}
+  NoGrad no_grad;
+  MatmulPrecision products;
+};
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void refuse_aligned(const Chosen<TemperaturePolicy>&);
 // The least and the largest position that a sampler without parts gives this many slots. If it is random, the first is

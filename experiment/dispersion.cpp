@@ -8,7 +8,6 @@
 #include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
-#include "experiment/lengths.h"
 
 namespace poslab {
 namespace {
@@ -46,28 +45,32 @@ void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
 
 }  // namespace
 
+void Look::observe(const std::function<void(Trace*)>& pass, bool stoppable) const {
+  Stoppable whole(stoppable);
+  Trace trace(names);
+  trace.queries = queries;
+  pass(&trace);
+  whole.complete();
+  done(trace);
+}
+
 std::string Probed::block(int layer) const { return fmt::format("{}block{}", prefix, layer); }
 
 Probed probed(const State& state, int samples) {
   const RunSpec& c = state.config;
   const auto run = [&state, samples](const Look& look) {
-    const NoGrad no_grad;
     const RunSpec& c = state.config;
-    const MatmulPrecision as_this_run = precision(state.config);
+    const Inference as_this_run(c);
     const Transformer net = look.temperature ? state.net.at_temperature(*look.temperature) : state.test_net();
     const int all = look.samples ? look.samples : samples;
     const int cut = look.one_by_one ? 1 : sub_batch(slots(c, look.length));
     for (int first = 0; first < all; first += cut) {
-      Stoppable whole(state.params.device() == Device::cpu);
       const int count = std::min(cut, all - first);
       const Batch batch = test_batch(c, look.length, first, count, look.strings);
       const int T = batch.tokens.shape()[1];
       const PositionSample positions = test_draw(c, look.length, first, count, T, batch.tokens);
-      Trace trace(look.names);
-      trace.queries = look.queries;
-      net(batch.tokens, T, {positions, {}, &trace});
-      whole.complete();
-      look.done(trace);
+      look.observe([&](Trace* trace) { net(batch.tokens, T, {positions, {}, trace}); },
+                   state.params.device() == Device::cpu);
     }
   };
   return {.layers = c.whole("layers"),

@@ -23,6 +23,8 @@ struct Look {
   int queries = 0;  // the number of last queries with logits
   Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: others
   std::function<void(const Trace&)> done{};  // after each pass
+  // Calls done() with the trace of one pass. Throws Stopped; stoppable: whether a stop ends the pass early.
+  void observe(const std::function<void(Trace*)>& pass, bool stoppable = true) const;
 };
 
 // A model with its own inputs for inspections: a run of a task, a language model, the encoder of a T5.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "autograd/tape.h"
 #include "core/stop.h"
 #include "experiment/build.h"
 #include "tasks/task.h"
@@ -30,9 +29,8 @@ void add_sub_batch(const RunSpec& c, const Transformer& net, int first, int coun
 }  // namespace
 
 AtLength test_at(const State& state, int length, int samples) {
-  const NoGrad no_grad;
+  const Inference as_this_run(state.config);
   Stoppable all(state.params.device() == Device::cpu);
-  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = state.test_net();
   const int cut = sub_batch(slots(state.config, length));
   AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};

@@ -127,24 +127,31 @@ double parameters(const DecoderSpec& spec) {
          spec.d_model;
 }
 
+Load load_of_lengths(const RunSpec& c, double parameters, double kept, double passes,
+                     const std::function<Forward(int length, double strings)>& forward) {
+  const Lengths tested = c.lengths("eval_lengths");
+  const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
+  Load l{.parameters = parameters,
+         .kept = kept,
+         .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
+         .of_test = fmt::format("eval_lengths to {}", tested.to)};
+  for (int n = 1; n <= trained; ++n) l.flops += batch * forward(n, 1).flops / trained;
+  for (int n = tested.from; n <= tested.to; ++n) l.tests.push_back({passes * samples, forward(n, samples)});
+  return l;
+}
+
 Load string_load(const RunSpec& c) {
   const Chosen<Scheme>& s = c.scheme;
   const Reads what = reads(s);
   const TransformerSpec spec = transformer_spec(c);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C;
-  const Lengths tested = c.lengths("eval_lengths");
-  const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
-  Load l{.kept = activations(c, most_at_once(c, batch), slots(c, trained), true),
-         .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
-         .of_test = fmt::format("eval_lengths to {}", tested.to)};
-  l.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
-  if (finite(s)) l.parameters += double(c.whole("max_position")) * C;  // a learned vector for each
+  double parameters =
+      (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
+  if (finite(s)) parameters += double(c.whole("max_position")) * C;  // a learned vector for each
   if (has(what, Reads::distances) && s->pages.doors.find('3') != std::string::npos && !has(what, Reads::positions))
-    l.parameters += c.whole("layers") * C * C;
-  for (int n = 1; n <= trained; ++n) l.flops += batch * string_forward(c, n, 1).flops / trained;
-  for (int n = tested.from; n <= tested.to; ++n)
-    l.tests.push_back({double(samples), string_forward(c, n, samples)});
-  return l;
+    parameters += c.whole("layers") * C * C;
+  const double kept = activations(c, most_at_once(c, c.whole("batch")), slots(c, c.whole("train_length")), true);
+  return load_of_lengths(c, parameters, kept, 1, [&](int n, double strings) { return string_forward(c, n, strings); });
 }
 
 Footprint footprint(const Load& l) {

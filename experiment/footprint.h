@@ -1,6 +1,7 @@
 // Memory and time of a run, from its sizes alone, before anything is made: an estimate by the terms that grow, with
 // factors that tests/experiment/footprint.cpp compares with measured memory.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "experiment/config.h"
@@ -50,6 +51,10 @@ Footprint footprint(const RunSpec&);
 Footprint footprint(const Load&);   // without linking other kinds, for the page of tools/web
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
+// The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: over each test
+// string; forward: of this many strings of one length.
+Load load_of_lengths(const RunSpec&, double parameters, double kept, double passes,
+                     const std::function<Forward(int length, double strings)>& forward);
 // For at most this many slots at once; in a test the last layer has answer slots alone.
 Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 

@@ -4,8 +4,8 @@
 
 namespace poslab {
 
-Inspection inspection(const Probed& model, const std::vector<int>& lengths, const std::vector<int>& points,
-                      const std::vector<int>& maps) {
+Inspection inspection(const Probed& model, const std::vector<int>& lengths, std::function<Inside()> look,
+                      const std::vector<int>& points, const std::vector<int>& maps) {
   const double word = sizeof(real);
   double kept = 0, arrays = 0;  // activations and maps, until the page is made
   Taken all = dispersed_take(model, lengths);
@@ -26,7 +26,7 @@ Inspection inspection(const Probed& model, const std::vector<int>& lengths, cons
     kept += f.layers * (f.heads + 1) * (sizeof(float) * one + 32 * drawn * drawn);
   }
   all.bytes += kept;
-  return {all, arrays, {}};
+  return {all, arrays, std::move(look)};
 }
 
 }  // namespace poslab

@@ -51,8 +51,7 @@ const Kind& kind_of(const Choices&);
 const Kind& kind_of_command(const std::string& train);   // "lm train", a kind's name in plans; throws BadInput
 // In the order of config.toml.
 const std::vector<Option>& kept_options(const Kind&);
-// By its present or former name. Throws BadInput for an unknown one (did you mean), one of another kind of run, or of
-// none.
+// Throws BadInput for an unknown name (did you mean), and for an option of another kind of run, or of none.
 const Option& kept_option(const Kind&, const std::string& name);
 
 }  // namespace poslab

@@ -63,60 +63,31 @@ const std::vector<ChoicePreset>& presets() {
 at test.)"},
       {"tiny",
        "seconds on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
-       {{"layers", "3"},
-        {"steps", "3000"},
-        {"batch", "32"},
-        {"lr", "0.0003"},
-        {"train_length", "20"},
-        {"max_position", "400"},
-        {"eval_lengths", "1:100"},
-        {"eval_samples", "32"}},
+       read_settings("layers=3 steps=3000 batch=32 lr=0.0003 train_length=20 max_position=400 eval_lengths=1:100 "
+                     "eval_samples=32"),
        R"(The direction of an effect on one core, while you wait: three of five layers, a quarter of the
 batch, half the training length. Figures of this size are not the paper's.)"},
       {"example",
        "the sizes of the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with "
        "512 each",
-       {{"steps", "10001"},
-        {"batch", "128"},
-        {"lr", "0.001"},
-        {"train_length", "40"},
-        {"curriculum", "uniform"},
-        {"eval_lengths", "1:100"},
-        {"eval_samples", "512"},
-        {"test_dropout", "on"}},
+       read_settings("steps=10001 batch=128 lr=0.001 train_length=40 curriculum=uniform eval_lengths=1:100 "
+                     "eval_samples=512 test_dropout=on"),
        R"(What the released code's example trains: the published model, 10,001 steps of 128 strings of up to
 40 symbols, tested on lengths 1 to 100. Dropout is on at test, because the released code has no
 switch for it.)"},
       {"released",
        "example with the released code's randomized relative: its clamped table, positions drawn in every "
        "layer",
-       {{"encoding", "relative:mode=released"},
-        {"positions", "randomized"},
-        {"resample", "per_layer"},
-        {"steps", "10001"},
-        {"batch", "128"},
-        {"lr", "0.001"},
-        {"train_length", "40"},
-        {"curriculum", "uniform"},
-        {"eval_lengths", "1:100"},
-        {"eval_samples", "512"},
-        {"test_dropout", "on"}},
+       read_settings("encoding=relative:mode=released positions=randomized resample=per_layer steps=10001 batch=128 "
+                     "lr=0.001 train_length=40 curriculum=uniform eval_lengths=1:100 eval_samples=512 "
+                     "test_dropout=on"),
        R"(Randomized relative positions exactly as the released code computes them, which is not as the paper
 describes them: its lookup of distances is clamped, and every layer draws positions of its own.
 Otherwise the setting of `example`.)"},
       {"paper",
        "the paper: 2,000,000 steps, tested on lengths 41 .. 500 with 500 each; lr 1e-4, 3e-4 or 5e-4, the best counts",
-       {{"steps", "2000000"},
-        {"batch", "128"},
-        {"lr", "0.0003"},
-        {"train_length", "40"},
-        {"curriculum", "uniform"},
-        {"eval_lengths", "41:500"},
-        {"eval_samples", "500"},
-        {"test_dropout", "on"},
-        {"log_every", "100"},
-        {"checkpoint_every", "10000"},
-        {"first_position", "1"}},
+       read_settings("steps=2000000 batch=128 lr=0.0003 train_length=40 curriculum=uniform eval_lengths=41:500 "
+                     "eval_samples=500 test_dropout=on log_every=100 checkpoint_every=10000 first_position=1"),
        R"(The setting of the paper's text: two million steps, strings of up to 40 symbols, tested on lengths
 41 to 500. Each figure of the paper is the best of three learning rates and ten seeds. It is made
 for a cluster or a GPU.)"},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -20,7 +19,6 @@ std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 // For strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
   const RunSpec& c = state.config;
-  const MatmulPrecision as_this_run = precision(state.config);
   const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
   for (int layer = 0; layer < blocks(c); ++layer) names.push_back(output_of(layer));
@@ -72,7 +70,7 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   if (samples > 8000) bad_input("inspect: {} strings at each length; ask for at most 8000", samples);
   if (const int points = samples * task(c["task"]).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
-  const NoGrad no_grad;
+  const Inference as_this_run(c);
   std::vector<Activations> all;
   for (const int length : lengths) all.push_back(activations(state, length, 0, samples));
   return planes(lengths, samples, all, activations(state, lengths[0], samples, samples), c.whole("d_model"));

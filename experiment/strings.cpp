@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/tape.h"
 #include "experiment/build.h"
 #include "experiment/lengths.h"
 #include "tasks/task.h"
@@ -105,8 +104,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
   const std::vector<std::string> alphabet = task(c["task"]).alphabet;
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
   s.pass = [this, batch, length, T, first](Trace& trace) {
-    const NoGrad no_grad;
-    const MatmulPrecision as_this_run = precision(state.config);
+    const Inference as_this_run(state.config);
     const PositionSample positions = test_draw(state.config, length, first, 1, T, batch.tokens);
     state.test_net()(batch.tokens, T, {positions, {}, &trace});  // of all slots
   };
@@ -149,9 +147,7 @@ Inspection StringsLearner::inside(std::vector<int> lengths, int n, const std::st
                   biases(*state.net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
                   pca(state, lengths, n), attention_maps(state, lengths), coverage(c, lengths, state.adam.step)};
   };
-  Inspection made = inspection(poslab::probed(state, n), lengths, points, lengths);
-  made.look = look;
-  return made;
+  return inspection(poslab::probed(state, n), lengths, look, points, lengths);
 }
 
 Row row_of(const AtLength& a) {

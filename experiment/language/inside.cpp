@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/tape.h"
 #include "core/error.h"
-#include "core/stop.h"
 #include "experiment/build.h"
 
 namespace poslab::language {
@@ -84,8 +82,7 @@ std::vector<int> test_window(const RunSpec& c, const Source& source, int length,
 }
 
 AttentionMaps attention_maps(const State& s, const Source& source, const std::vector<int>& tokens) {
-  const NoGrad no_grad;
-  const MatmulPrecision as_this_run = precision(s.config);
+  const Inference as_this_run(s.config);
   const int T = int(tokens.size());
   AttentionMaps maps{T, T, 0, {}, {}, symbols(source, tokens)};
   for (int layer = 0; layer < blocks(s.config); ++layer) {
@@ -97,8 +94,7 @@ AttentionMaps attention_maps(const State& s, const Source& source, const std::ve
 }
 
 Pca pca(const State& s, const Source& source, const std::vector<int>& lengths, int samples) {
-  const NoGrad no_grad;
-  const MatmulPrecision as_this_run = precision(s.config);
+  const Inference as_this_run(s.config);
   const int last = *std::min_element(lengths.begin(), lengths.end());
   std::vector<Activations> all;
   for (const int length : lengths) all.push_back(activations(s, source, length, last, 0, samples));
@@ -123,18 +119,14 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
 
 Probed probed(const State& s, const Source& source, int samples) {
   const auto run = [&s, &source, samples](const Look& look) {
-    const NoGrad no_grad;
-    const MatmulPrecision as_this_run = precision(s.config);
+    const Inference as_this_run(s.config);
     const Decoder net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
-      Stoppable whole(true);
       const std::vector<int> window = test_window(s.config, source, look.length, n, look.strings);
-      Trace trace(look.names);
-      trace.queries = look.queries;
-      net.states(Ids({1, look.length}, {window.begin(), window.end() - 1}),
-                 {test_positions(s.config, look.length), {}, &trace});
-      whole.complete();
-      look.done(trace);
+      look.observe([&](Trace* trace) {
+        net.states(Ids({1, look.length}, {window.begin(), window.end() - 1}),
+                   {test_positions(s.config, look.length), {}, trace});
+      });
     }
   };
   return {.layers = s.net.spec().layers,

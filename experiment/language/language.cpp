@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "autograd/tape.h"
 #include "core/stop.h"
 #include "encodings/samplers.h"
 #include "experiment/build.h"
@@ -215,8 +214,7 @@ int64_t windows(const RunSpec& c, const Source& source, int length, bool repeate
 }
 
 AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, int length, bool repeated) {
-  const NoGrad still;
-  const MatmulPrecision as_this_run = precision(c);
+  const Inference as_this_run(c);
   constexpr int together = 256;  // slots whose logits are in memory at a time
   const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");
   const auto [drawn, unit] = TestWindows(c, length);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/tape.h"
 #include "experiment/align.h"
 #include "experiment/language/inside.h"
 #include "nn/generate.h"
@@ -154,8 +153,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
           .symbols = symbols(*source, tokens),
           .slots = "a token sees itself and those before it.",
           .pass = [this, tokens, T](Trace& trace) {
-            const NoGrad no_grad;
-            const MatmulPrecision as_this_run = precision(state.config);
+            const Inference as_this_run(state.config);
             state.net.states(Ids({1, T}, tokens), {test_positions(state.config, T), {}, &trace});
           }};
 }
@@ -215,9 +213,7 @@ Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::strin
   };
   const std::vector<int> points(lengths.size(), *std::min_element(lengths.begin(), lengths.end())),
       of_maps = said.empty() ? lengths : std::vector{int(said.size())};
-  Inspection made = inspection(language::probed(state, *source, n), lengths, points, of_maps);
-  made.look = look;
-  return made;
+  return inspection(language::probed(state, *source, n), lengths, look, points, of_maps);
 }
 
 }  // namespace language

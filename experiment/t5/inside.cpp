@@ -2,28 +2,21 @@
 
 #include <algorithm>
 
-#include "autograd/tape.h"
-#include "core/stop.h"
-
 namespace poslab::t5 {
 
 Probed probed(const State& s, int samples) {
   const auto run = [&s, samples](const Look& look) {
-    const NoGrad no_grad;
-    const MatmulPrecision as_this_run = precision(s.config);
+    const Inference as_this_run(s.config);
     const T5 net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     const int all = look.samples ? look.samples : samples;
     const int together = look.one_by_one ? 1 : std::clamp(4096 / look.length, 1, all);
     for (const Chosen<Retrieval>& task : retrievals(s.config))
       for (int first = 0; first < all; first += together) {
-        Stoppable whole(true);
         const Batch batch =
             test_batch(s.config, task, look.length, {first, std::min(together, all - first), all}, look.strings);
-        Trace trace(look.names);
-        trace.queries = look.queries;
-        net.encode(batch.context, {}, {test_positions(s.config, look.length, batch), {}, &trace});
-        whole.complete();
-        look.done(trace);
+        look.observe([&](Trace* trace) {
+          net.encode(batch.context, {}, {test_positions(s.config, look.length, batch), {}, trace});
+        });
       }
   };
   return {.layers = s.net.spec().layers,

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "autograd/tape.h"
 #include "experiment/align.h"
 #include "experiment/t5/inside.h"
 #include "nn/t5_generate.h"
@@ -152,8 +151,7 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
            .slots = "the context and the question after it, as the encoder reads them."};
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
   s.pass = [this, at, batch, length](Trace& trace) {
-    const NoGrad no_grad;
-    const MatmulPrecision as_this_run = precision(state.config);
+    const Inference as_this_run(state.config);
     state.net.encode(batch.context, {}, {test_positions(at->config, length, batch), {}, &trace});
   };
   return s;
@@ -196,9 +194,7 @@ Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::s
     return Inside{dispersed(attention, lengths, n),
                   biases(*state.net.encoding().layers[0], state.net.spec().shape(false), draw.at_layer(0))};
   };
-  Inspection made = inspection(attention, lengths);
-  made.look = look;
-  return made;
+  return inspection(attention, lengths, look);
 }
 
 }  // namespace t5

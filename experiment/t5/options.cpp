@@ -31,26 +31,12 @@ const ChoiceTable& all_choices() {
        // bucket that training has seen often. The spread of its table is T5X's, sqrt(2 / (buckets + heads)); sqrt_d
        // makes 1.2 of it. With less, heads of some seeds learn to ignore the token before, in place of looking at it,
        // and find no line (docs/t5.md).
-       {{"encoding", "t5:sqrt_d,max_distance=32,init=0.25"},
-        {"layers", "2"},
-        {"decoder_layers", "1"},
-        {"d_model", "96"},
-        {"d_ff", "192"},
-        {"steps", "3000"},
-        {"growing", "0.6"},
-        {"lr", "0.002"},
-        {"warmup", "100"},
-        {"cooling", "0.3"}}},
+       read_settings("encoding=t5:sqrt_d,max_distance=32,init=0.25 layers=2 decoder_layers=1 d_model=96 d_ff=192 "
+                     "steps=3000 growing=0.6 lr=0.002 warmup=100 cooling=0.3")},
       {"example",
        "more than twice as wide and longer trained, contexts of up to 512 tokens: for a machine with many cores",
-       {{"layers", "6"},
-        {"decoder_layers", "6"},
-        {"heads", "8"},
-        {"d_model", "256"},
-        {"d_ff", "512"},
-        {"steps", "20000"},
-        {"train_length", "512"},
-        {"eval_lengths", "512/1024/2048/4096/8192/15000"}}},
+       read_settings("layers=6 decoder_layers=6 heads=8 d_model=256 d_ff=512 steps=20000 train_length=512 "
+                     "eval_lengths=512/1024/2048/4096/8192/15000")},
   };
   static const ChoiceTable table = choice_table(
       "t5",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/tape.h"
 #include "core/stop.h"
 #include "encodings/samplers.h"
 #include "experiment/build.h"
@@ -132,8 +131,7 @@ void check_rows(const T5& net, const RunSpec& c) {
 }
 
 AtLength evaluate(const T5& net, const RunSpec& c, const Chosen<Retrieval>& task, int length) {
-  const NoGrad still;
-  const MatmulPrecision as_this_run = precision(c);
+  const Inference as_this_run(c);
   const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);
   AtLength at{.task = task->name, .length = length, .samples = samples};
   int64_t count[places] = {};

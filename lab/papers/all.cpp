@@ -109,7 +109,7 @@ std::vector<ModelSize> sizes_of(const std::string& source) {
   for (const toml::node& one : *texts()[source]["sizes"].as_array()) {
     const auto text = [&](const char* key) { return (*one.as_table())[key].value_or<std::string>(""); };
     all.push_back({text("name"), text("summary"), (*one.as_table())["seeds"].value<int>().value(),
-                   options(text("options")), options(text("others")), text("note")});
+                   read_settings(text("options")), read_settings(text("others")), text("note")});
   }
   return all;
 }

@@ -1,7 +1,5 @@
 #include "lab/papers/models.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "core/error.h"
@@ -64,14 +62,6 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
     (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
   }
   return sets;
-}
-
-Settings options(const std::string& words) {
-  Settings all;
-  if (words.empty()) return all;
-  for (const std::string& word : split(words, ' '))
-    all.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
-  return all;
 }
 
 Settings joined(Settings first, const Settings& second) {

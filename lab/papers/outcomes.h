@@ -1,8 +1,6 @@
 // The results of an artifact's trials, for its tables and figures.
 #pragma once
-#include <cmath>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 

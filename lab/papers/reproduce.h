@@ -1,7 +1,6 @@
 // A source's tables and figures, reproduced beside its published numbers: plan, runs, and Python's drawings.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lab/papers/artifact.h"

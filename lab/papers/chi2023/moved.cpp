@@ -1,9 +1,6 @@
 // The cross's measurements of a trained model.
-#include <algorithm>
-
 #include "core/error.h"
 #include "experiment/align.h"
-#include "experiment/build.h"
 #include "experiment/dummy_keys.h"
 #include "experiment/evaluate.h"
 #include "lab/papers/chi2023/chi2023.h"

@@ -1,7 +1,5 @@
 #include "lab/papers/compare/compare.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <tuple>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "experiment/build.h"
 #include "tasks/baselines.h"
 
 namespace poslab::reproduce::gap_shift {

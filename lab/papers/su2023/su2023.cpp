@@ -12,8 +12,8 @@ namespace poslab::reproduce::su2023 {
 namespace {
 
 // Options of tests that the tables set themselves.
-const Settings tests = options("eval_times=1/2/4/8");
-const Settings tests_of_llama = options("eval_times=1/2/4");
+const Settings tests = read_settings("eval_times=1/2/4/8");
+const Settings tests_of_llama = read_settings("eval_times=1/2/4");
 
 // The methods that an artifact tests.
 std::vector<Method> methods(const Artifact& a, const Setup& s) {

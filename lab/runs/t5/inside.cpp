@@ -4,7 +4,6 @@
 #include <map>
 
 #include "autograd/tape.h"
-#include "core/stop.h"
 #include "lab/runs/t5/questions.h"
 
 namespace poslab::t5 {
@@ -22,12 +21,7 @@ Probed probed(const HfModel& model, const English& e) {
       const int T = int(all[size_t(n)].size());
       const PositionSample counted(sampler_for(net.spec().encoding, choose_sampler("sequential")),
                                    Resample::per_forward, {}, 1, T);
-      Stoppable whole(true);
-      Trace trace(look.names);
-      trace.queries = look.queries;
-      net.encode(Ids({1, T}, all[size_t(n)]), {}, {counted, {}, &trace});
-      whole.complete();
-      look.done(trace);
+      look.observe([&](Trace* trace) { net.encode(Ids({1, T}, all[size_t(n)]), {}, {counted, {}, trace}); });
     }
   };
   const auto keys = [prompts](int size) {

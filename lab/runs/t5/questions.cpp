@@ -1,7 +1,6 @@
 #include "lab/runs/t5/questions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "autograd/tape.h"
@@ -19,7 +18,6 @@ namespace poslab::t5 {
 namespace {
 
 using json = nlohmann::ordered_json;
-
 
 const char* const form =
     R"(a line is {"question": "...", "answers": ["..."], "ctxs": [{"title": "...", "text": "...", "isgold": true}]})";
