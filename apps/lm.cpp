@@ -100,7 +100,8 @@ void generate_command(const LmWords& w) {
               "out", shell_word(*w.prompt));
   const std::string typed = w.prompt.value_or("#include <");
   const std::vector<int> prompt = of.source.prompt(typed);
-  const Generation wanted{w.count, choice_of(w, of.choice), w.seed.value_or(0), test_sampler(of.config)};
+  const Generation wanted{w.count, choice_of(w, of.choice), w.seed.value_or(0), test_sampler(of.config),
+                          of.source.written()};
   const MatmulPrecision as_the_run = precision(of.config);
   begin({.what = "writing",
          .takes = language::writing_takes(of.net.spec(), double(prompt.size()), w.count),

@@ -126,6 +126,9 @@ void run(ShowWords w) {
     tell_unreached({choose_encoding(e, trained_on(w.options.train_length)),
                     choose_sampler(w.options.positions, trained_on(w.options.train_length)), w.options.length});
   tell_without_effect(w, all);
+  for (const show::View& view : all)
+    for (const std::string& line : view.lacks)
+      if (!page) tell(stderr, "{}\n", line);               // which has it beside the picture
   if (!w.out.empty()) {
     write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
                       : table ? show::csv(all)

@@ -25,7 +25,7 @@ struct CausalDecoder : Served {
   const Params& params() const override { return state.params; }
   json sizes() const override {
     const DecoderSpec& s = state.net.spec();
-    return {{"products", engine_in_full(products(state.config), matmul(state.config))},
+    return {{"products", engine_in_full(products(state.config), rounding(state.config))},
             {"symbols_in", vocabulary},
             {"symbols_out", vocabulary},
             {"layers", s.layers},

@@ -75,6 +75,7 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
   check_generation(model, prompt, wanted);
   KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
   const DecoderSpec& s = model.spec();
+  const int tokens = wanted.tokens ? std::min(wanted.tokens, s.vocabulary) : s.vocabulary;
   const bool reread = wanted.positions->by_length ||  // keys of earlier lengths would be wrong
                       s.encoding->laws(s.shape(), s.encoding.choices).by_length;
   std::vector<int> text = prompt;
@@ -86,7 +87,7 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
     const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);
     const Tensor logits = model.decode(Ids({1, n}, next), 1, {positions, {}}, cache);
     Rng rng(stream(wanted.seed, Purpose::test_tokens, uint64_t(i)));
-    const int token = choose_token(logits.values().data(), model.spec().vocabulary, wanted.choice, rng.uniform());
+    const int token = choose_token(logits.values().data(), tokens, wanted.choice, rng.uniform());
     if (!take(token)) return;
     text.push_back(token);
   }

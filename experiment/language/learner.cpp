@@ -173,7 +173,7 @@ Reader TextLearner::reader() const {
 
 std::string TextLearner::write(const std::string& prompt, const Generation& asked) const {
   Generation wanted = asked;
-  wanted.positions = test_sampler(state.config);
+  wanted.positions = test_sampler(state.config), wanted.tokens = source->written();
   const MatmulPrecision as_this_run = precision(state.config);
   std::string all;
   generate(state.net, source->prompt(prompt), wanted, [&](int token) {

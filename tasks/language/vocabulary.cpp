@@ -160,6 +160,11 @@ TokenizedText Vocabulary::tokenize(std::string_view text, size_t most) const {
   return all;
 }
 
+const std::string& Vocabulary::text(int token) const {
+  static const std::string none;
+  return token >= 0 && token < size() ? text_[size_t(token)] : none;
+}
+
 std::string Vocabulary::decode(const std::vector<int>& tokens) const {
   std::string all;
   for (const int token : tokens) {

@@ -32,7 +32,7 @@ class Vocabulary : public Tokenizer {
 
   int size() const override { return int(text_.size()); }
   const std::vector<Merge>& merges() const { return merges_; }
-  const std::string& text(int token) const override { return text_[size_t(token)]; }
+  const std::string& text(int token) const override;
   size_t longest() const override;
 
   // The tokens of a text, or its first `most`. Each word is merged by itself, the oldest merge first.

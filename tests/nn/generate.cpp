@@ -103,6 +103,10 @@ TEST_CASE("the same seed writes the same text, another seed another one") {
   CHECK(first == written(net, {1, 2, 3}, wanted));
   wanted.seed = 4;
   CHECK(first != written(net, {1, 2, 3}, wanted));
+  // an embedding may have more rows than there are tokens
+  wanted.tokens = 5, wanted.count = 60;
+  for (const int token : written(net, {1, 2, 3}, wanted)) CHECK(token < 5);
+  wanted.tokens = 0;
   // a text that goes on has the same beginning
   wanted.seed = 3, wanted.count = 10;
   CHECK(written(net, {1, 2, 3}, wanted) == std::vector<int>(first.begin(), first.begin() + 10));

@@ -9,12 +9,12 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
     text, page = tmp_path / "text.txt", tmp_path / "page.html"
     text.write_text("the quick brown fox jumps over the lazy dog\n" * 300)
 
-    def trained(merges, seed):
-        out = tmp_path / f"m{merges}-{seed}"
+    def trained(merges, seed, *more):
+        out = tmp_path / "-".join(["m", str(merges), str(seed), *more])
         sizes = "--layers 1 --heads 1 --key-heads 1 --d-model 16 --d-ff 16 --train-length 16 --steps 2 --warmup 1"
         subprocess.run([PROGRAM, "lm", "train", "--preset", "tiny", "--text", text, *sizes.split(), "--eval-times", "2",
-                        "--eval-samples", "2", "--merges", str(merges), "--seed", str(seed), "--out", out],
-                       check=True, capture_output=True)  # fmt: skip
+                        "--eval-samples", "2", "--merges", str(merges), "--seed", str(seed), *more, "--out",
+                        out], check=True, capture_output=True)  # fmt: skip
         return out
 
     def report(*runs):
@@ -28,8 +28,12 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
     assert "Paired differences" not in both
     assert "only bits per byte compare" not in one and "with a loss of" in one
     assert "the lengths differ" not in one and "repeated texts" in one
-    subprocess.run([PROGRAM, "lm", "eval", letters[0], "--times", "1", "--documents", "packed", "--separator", r"\n",
-                    "--name", "near"], check=True, capture_output=True)  # fmt: skip
+    tails = [trained(0, seed, "--eval-tail", "8") for seed in range(2)]  # the same models, of which other tokens count
+    apart = report(*letters, *tails)
+    assert "count other tokens (eval_tail, documents), so the numbers do not compare" in apart
+    assert "Paired differences" not in apart and "between them in loss" not in apart
+    subprocess.run([PROGRAM, "lm", "eval", letters[0], "--times", "1", "--name", "near"], check=True,
+                   capture_output=True)  # fmt: skip
     assert "the lengths differ, so the numbers do not compare" in report(letters[0])
 
 

@@ -7,7 +7,7 @@ import pathlib
 
 import torch
 
-GOLDEN = pathlib.Path(__file__).parents[1] / "golden/adamw.json"
+GOLDEN = pathlib.Path(__file__).parents[1] / "data/adamw.json"
 STEPS, WARMUP, LR, FLOOR, DECAY = 100, 10, 0.01, 0.1, 0.1
 
 

@@ -203,8 +203,15 @@ std::string smoothing_caption(const Group& g, const char* single) {
 }
 
 std::string loss_caption(const Group& g) {
-  return fmt::format("**{}.** Mean cross-entropy of a training batch. {}", heading(g),
-                     smoothing_caption(g, "batches, whose lengths vary"));
+  std::set<std::string> counted;
+  for (const Line& line : g.lines) {
+    const auto at = line.first().config.find("loss_on");
+    if (at != line.first().config.end()) counted.insert(at->second);
+  }
+  return fmt::format("**{}.** Mean cross-entropy of a training batch. {}{}", heading(g),
+                     smoothing_caption(g, "batches, whose lengths vary"),
+                     counted.size() > 1 ? " Lines with another loss_on are means over other tokens, and do not compare."
+                                        : "");
 }
 
 }  // namespace poslab::report

@@ -48,11 +48,26 @@ json column_of(const Measure& m, const char* kind = "") {
 
 const char* group_of(const std::vector<Group>& groups) { return groups.size() > 1 ? "text" : ""; }
 
+bool read_same_tokens(const Group& g) {
+  return std::all_of(g.lines.begin(), g.lines.end(), [&](auto& line) { return same_tokens(g.lines[0], line); });
+}
+
+// Reasons not to compare the lines of a chart, for its caption.
+std::string caveat(const Group& g, const Measure& m, bool repeated) {
+  const auto trained = [&](auto& line) { return line.train_length() == g.lines[0].train_length(); };
+  std::string text;
+  if (&m != &measures[2] && !read_same_tokens(g))
+    text += " The models read different tokens, so that only bits per byte compare.";
+  if (repeated && !std::all_of(g.lines.begin(), g.lines.end(), trained))
+    text += " A repeated unit has twice the trained length, so that these texts differ.";
+  return text;
+}
+
 // The text with the numbers.
 std::string language_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
-  const bool alike = std::all_of(all.begin(), all.end(), [&](auto* line) { return same_tokens(*all[0], *line); });
+  const bool alike = read_same_tokens(g);
   const auto far = [&](const Line* line) {
     return (*tested_at(*line, line->longest(), false))[alike ? "loss" : "bits_per_byte"];
   };
@@ -63,6 +78,8 @@ std::string language_reading(const Group& g) {
   text += words_of(*all.front());
   if (all.size() > 1) text += fmt::format("; {}", words_of(*all.back()));
   const char* in = alike ? "loss" : "bits per byte";
+  if (!std::all_of(all.begin(), all.end(), [&](auto* line) { return same_test(*all[0], *line); }))
+    return text + "; the tests count other tokens (eval_tail, documents), so the numbers do not compare.";
   if (lengths_differ(g)) return text + "; the lengths differ, so the numbers do not compare.";
   if (all.size() == 3) text += fmt::format("; the other is between them in {}", in);
   if (all.size() > 3) text += fmt::format("; the {} others are between them in {}", all.size() - 2, in);
@@ -158,14 +175,15 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
       for (const bool repeated : sets) {
         const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
         against.push_back(captioned(against_length(g, m, repeated, id),
-                                    fmt::format("The mean over {} of the windows of each length.{}", counted, seeds)));
+                                    fmt::format("The mean over {} of the windows of each length.{}{}", counted,
+                                                caveat(g, m, repeated), seeds)));
       }
     for (const Measure& m : {measures[0], measures[1]})
       for (const bool repeated : sets) {
         const std::string id = fmt::format("position{}-{}-{}", i, m.column, int(repeated));
         const std::string whole = counted == "all tokens" ? "the window" : counted;
-        position.push_back(captioned(by_position(g, m, repeated, id),
-                                     fmt::format("A point is an eighth of {}.{}", whole, seeds)));
+        const std::string parts = fmt::format("A point is an eighth of {}.{}{}", whole, caveat(g, m, repeated), seeds);
+        position.push_back(captioned(by_position(g, m, repeated, id), parts));
       }
     for (const Line& line : g.lines) runs += line.runs.size(), trainings += !line.first().training.empty();
     if (!trainings) continue;

@@ -157,8 +157,17 @@ bool same_tokens(const Line& a, const Line& b) {
   });
 }
 
+bool same_test(const Line& a, const Line& b) {
+  const auto value = [](const Line& line, const char* option) {
+    const auto at = line.first().config.find(option);
+    return at == line.first().config.end() ? "" : at->second;
+  };
+  const char* const options[] = {"eval_tail", "documents", "separator"};
+  return std::all_of(std::begin(options), std::end(options), [&](auto* o) { return value(a, o) == value(b, o); });
+}
+
 Difference difference(const Line& a, const Line& b) {
-  if (!same_tokens(a, b)) return {&a, &b, {}};
+  if (!same_tokens(a, b) || !same_test(a, b)) return {&a, &b, {}};
   std::set<int> lengths = common(lengths_of(a.tested), lengths_of(b.tested));
   const int trained = std::max(a.train_length(), b.train_length());
   lengths.erase(lengths.begin(), lengths.upper_bound(trained));

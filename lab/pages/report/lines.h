@@ -35,13 +35,16 @@ std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind;
 
 bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
 
+// Whether tests of language models count the same tokens of the same windows.
+bool same_test(const Line&, const Line&);
+
 bool lengths_differ(const Group&);                          // the longest ones, of its lines
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {
   const Line *better, *worse;
   Paired paired;
-  // They share seeds, tokens, and lengths that neither was trained on.
+  // They share seeds, tokens, the form of the test, and lengths that neither was trained on.
   bool comparable() const { return paired.seeds > 0; }
 };
 Difference difference(const Line&, const Line&);

@@ -137,7 +137,7 @@ std::optional<View> relative_view(const Subject& s) {
   for (const Shown& shown : s.shown)
     if (std::optional<Matrix> m = relative_positions(shown, s)) view.matrices.push_back(std::move(*m));
   if (view.matrices.empty()) return {};
-  add_difference(view);
+  if (s.shown.size() == 2) add_difference(view);
   return view;
 }
 

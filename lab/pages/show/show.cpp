@@ -103,6 +103,32 @@ Taken views_take(const Options& options) {
   return matrices_take(subject(options), size_t(matrices) + size_t(is_drawn("relative")), options.text);
 }
 
+namespace {
+
+// Why a scheme has no such view.
+std::string lack(const std::string& scheme, const std::string& view) {
+  return fmt::format("{} has no view \"{}\": {}", scheme, view,
+                     view == "frequencies" ? "it has no fixed frequencies"
+                     : view == "rotation"  ? "it rotates no pairs of channels by fixed frequencies"
+                     : view == "relative"  ? "it has no single distance for a pair"
+                                           : "its positions are a table of offsets, those of each layer are drawn "
+                                             "apart, or there are fewer than --train-length");
+}
+
+// The schemes of several that the view leaves out.
+std::vector<std::string> lacks(const Named& one, const Subject& s) {
+  std::vector<std::string> all;
+  if (s.shown.size() < 2 || one.make == bias_view || one.make == similarity_view) return all;   // all have these
+  for (const Shown& shown : s.shown) {
+    Subject alone = s;
+    alone.shown = {shown};
+    if (!one.make(alone)) all.push_back(lack(shown.scheme.spelled(), one.name.name));
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<View> views(const Options& options) {
   std::vector<std::string> names;
   for (const ViewName& v : all_views()) names.push_back(v.name);
@@ -117,14 +143,13 @@ std::vector<View> views(const Options& options) {
   for (const Named& one : makers()) {
     const bool wanted = std::find(options.views.begin(), options.views.end(), one.name.name) != options.views.end();
     if (!options.views.empty() && !wanted) continue;
-    if (std::optional<View> view = one.make(s)) all.push_back(std::move(*view));
-    else if (wanted)
-      bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", options.encodings[0], one.name.name,
-                one.name.name == "frequencies" ? "it has no fixed frequencies"
-                : one.name.name == "rotation"  ? "it rotates no pairs of channels by fixed frequencies"
-                : one.name.name == "relative"  ? "it has no single distance for a pair"
-                                               : "its positions are a table of offsets, those of each layer are "
-                                                 "drawn apart, or there are fewer than --train-length");
+    if (std::optional<View> view = one.make(s)) {
+      view->lacks = lacks(one, s);
+      for (const std::string& line : view->lacks) view->reading += fmt::format(" {}.", line);
+      all.push_back(std::move(*view));
+    } else if (wanted) {
+      bad_input("{}; leave --view out to see what it has", lack(options.encodings[0], one.name.name));
+    }
   }
   return all;
 }

@@ -46,6 +46,7 @@ struct View {
   std::vector<page::Chart> charts = {};
   page::Grid table = {};
   std::vector<Hands> hands = {};             // the hands that a page moves
+  std::vector<std::string> lacks = {};       // lines on schemes that it leaves out, also in `reading`
   bool one_scale = false;                    // whether equal numbers have equal colours in its matrices
 };
 

@@ -36,7 +36,7 @@ struct Counts {
     double seconds = 0;
     for (const ProfileTotals& k : kernels) {
       const double exact = k.kernel.starts_with("attention") ? tf32 / 3 : plain;
-      const double rate = how == Matmul::bf16 ? bf16 : how == Matmul::tf32 ? tf32 : exact;
+      const double rate = how == Rounding::bf16 ? bf16 : how == Rounding::tf32 ? tf32 : exact;
       seconds += std::max(k.cost.flops / rate, k.cost.bytes / bandwidth);
     }
     return seconds;

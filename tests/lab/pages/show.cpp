@@ -232,6 +232,20 @@ TEST_CASE("show: what it cannot draw it names") {
   CHECK(refused("positions", "alibi", "randomized").find("table of offsets") != std::string::npos);
 }
 
+TEST_CASE("show command: a scheme without the view of the others is named") {
+  const TemporaryFolder folder;
+  const char* lack = "alibi has no view \"frequencies\": it has no fixed frequencies";
+  for (const char* words : {"rope alibi --view frequencies", "rope alibi --view frequencies -o f.csv"}) {
+    Program program(folder, std::string("show ") + words);
+    CHECK_MESSAGE(program.output().find(lack) != std::string::npos, words);
+    CHECK(program.status() == 0);
+  }
+  const auto views = view_of("relative", {"t5", "alibi", "rope"}, 5);
+  CHECK(views.matrices.size() == 2);           // a difference of two of three would not say of which
+  CHECK(views.reading.find("alibi has no view \"relative\": it has no single distance") != std::string::npos);
+  CHECK(view_of("relative", {"t5", "rope"}, 5).matrices.size() == 3);
+}
+
 TEST_CASE("show command: a setting that changes nothing is named") {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& words) {

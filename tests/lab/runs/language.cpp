@@ -394,6 +394,20 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   }
 }
 
+TEST_CASE("lm generate: rows of the embedding beyond the tokens are not written") {
+  const TemporaryFolder folder;
+  write_file(folder / "a.txt", std::string(4000, 'a'));
+  const std::string run = folder / "run";
+  create_run(RunSpec(language::configure({{"text", folder / "a.txt"}, {"out", run}, {"vocabulary", "4000"},
+                                          {"d_model", "8"}, {"d_ff", "8"}, {"heads", "1"}, {"key_heads", "1"},
+                                          {"train_length", "8"}, {"eval_times", "1"}})));
+  for (int seed = 0; seed < 4; ++seed) {
+    Program p(folder, fmt::format("lm generate {} --prompt a --count 3 --temperature 1 --seed {}", run, seed));
+    CHECK_MESSAGE(p.status() == 0, p.output());
+    CHECK(p.output().size() >= 5);               // the prompt, three bytes or their escapes, the end of the line
+  }
+}
+
 TEST_CASE("a language model whose text is gone is not trained on") {
   const TemporaryFolder folder;
   write_file(folder / "a.txt", std::string(4000, 'a'));
