@@ -29,10 +29,14 @@ finds_in() {   # FILE WORD: tools/lint fails on it, with this word
   ((status != 0)) && finds -F "$2" answer
 }
 check 'a clean tree is clean' tools/lint core web tests
-echo 'int* lost() { int* a = nullptr; return *a ? a : nullptr; }' > core/fault.cpp
+null='int* lost() { int* a = nullptr; return *a ? a : nullptr; }'
+echo "$null" > core/fault.cpp
 check 'clang-tidy: a null pointer is read' finds_in core/fault.cpp clang-analyzer-core.NullDereference
 echo 'struct Half { int whole = 0, half; }; Half half() { return {}; }' > core/fault.cpp
 check 'clang-tidy: a field without a value' finds_in core/fault.cpp member-init
+echo 'namespace { int side = 1; } int one() { return side; }' > core/one.cpp
+printf '%s\n' 'namespace { int side = 2; } int two() { return side; }' "$null" > core/two.cpp
+check 'clang-tidy: two files that share a name' finds_in core core/two.cpp:2:
 echo 'names = {"a": 1, "a": 2}' > results/fault.py
 check 'ruff: a key twice' finds_in results/fault.py F601
 printf 'def width() -> int:\n    return "four"\n' > results/fault.py
