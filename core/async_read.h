@@ -30,10 +30,11 @@ class AsyncRead {
   }
 
  private:
-  void discard() noexcept {           // an error of the device is reported by the next call to it
+  void discard() noexcept {
     try {
       if (backend_) result();
-    } catch (const std::exception&) {}
+    } catch (const std::exception&) {  // The device reports its error in the next call as well.
+    }
   }
 
   const Backend* backend_ = nullptr;

@@ -58,7 +58,7 @@ const Backend* device = nullptr;
 Device place = Device::cpu;
 
 struct Timer {
-  Which kernel;
+  Which kernel = kernel_count;
   Cost cost;
   Clock::time_point start = Clock::now();
   ~Timer() {

@@ -12,7 +12,7 @@ namespace poslab::naive {
 // The arrays as one head of one sequence reads them: element c of a row.
 struct Row {
   const AttentionArgs& x;
-  int b, h, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads
+  int b = 0, h = 0, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads
   int64_t query(int i, int n, int c) const { return ((int64_t(b) * x.queries + i) * x.heads + h) * n + c; }
   int64_t key(int j, int n, int c) const { return ((int64_t(b) * x.keys + j) * x.kv_heads + g) * n + c; }
   int64_t pair(int i, int j) const {
