@@ -26,7 +26,8 @@ double factor_of(const Choices& c) {
 }
 
 int channels_turning(int channels, const Choices& c) {   // as in partial_rope
-  return 2 * std::max(1, int(c.number("fraction") * (channels / 2)));
+  const int pairs = channels / 2;
+  return 2 * std::max(1, int(c.number("fraction") * pairs));
 }
 
 RotarySpectrum by_list(const HeadAt& t, const Choices& c) {

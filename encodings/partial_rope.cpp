@@ -18,7 +18,8 @@ namespace {
 constexpr double circle = 2 * std::numbers::pi;
 
 int pairs_turning(const HeadAt& t, const Choices& c) {   // rounded down, and at least one
-  return std::max(1, int(c.number("fraction") * (t.channels / 2)));
+  const int pairs = t.channels / 2;
+  return std::max(1, int(c.number("fraction") * pairs));
 }
 
 RotarySpectrum narrow(const HeadAt& t, const Choices& c) {

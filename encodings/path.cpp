@@ -56,7 +56,7 @@ struct PaTH : WholeLogits {
       if (j) y = y - matmul(matmul(y, transpose(at_j(w))) * slice(passed, 3, j, j + 1) * at_j(beta), at_j(w));
     }
     const double scale = 1 / std::sqrt(double(in.q.dim(3)));
-    const Tensor logits = concat(s, 3) * scale;
+    Tensor logits = concat(s, 3) * scale;
     if (!u) return logits;
     const Tensor g = head_by_slot(scan(-softplus(-linear(in.x_keys, u, c)), 1));         // (B, H, Tk, 1)
     return logits + (slice(g, 2, Tk - Tq, Tk) - transpose(g)) * (scaled_gate ? scale : 1);

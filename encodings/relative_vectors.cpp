@@ -57,7 +57,7 @@ struct OfAll : WholeLogits {
   }
 
   Tensor mix(const Tensor& a, const Tensor& v, const Positions& p) const override {
-    const Tensor o = matmul(a, v);
+    Tensor o = matmul(a, v);
     if (!of.values) return o;
     const Distances& d = p.distances();
     const Ids at = rows_of_pairs(d, a.dim(2), a.dim(3));

@@ -126,7 +126,7 @@ std::vector<Rotary::Group> groups_by(const FrequencyLaw& law, const ModelShape& 
 }  // namespace
 
 SchemePages rotary_pages(const std::string& name, SchemePages, const FrequencyLaw&);
-Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choices&)> by_length) {
+Scheme rotary_scheme(Scheme s, const FrequencyLaw& law, std::function<bool(const Choices&)> by_length) {
   if (!by_length) by_length = always(false);
   s.reads = always(Reads::positions);
   s.check = [name = s.name, own = s.check](const ModelShape& m, const Choices& c) {

@@ -49,7 +49,7 @@ struct HeadAt { int channels, heads, head, slots; };
 using FrequencyLaw = std::function<RotarySpectrum(const HeadAt&, const Choices&)>;
 // Completes a scheme that has name, texts and options, rope_base and pairing_option among them: RoPE with the spectrum
 // that the law gives.   by_length: whether the law reads the number of slots; absent: it does not.
-Scheme rotary_scheme(Scheme s, FrequencyLaw, std::function<bool(const Choices&)> by_length = {});
+Scheme rotary_scheme(Scheme s, const FrequencyLaw&, std::function<bool(const Choices&)> by_length = {});
 
 Option rope_base(double standard = 10000);
 Option pairing_option();                             // pairing=interleaved|half

@@ -15,7 +15,7 @@ Tensor rows_at(const Tensor& table, const std::vector<double>& at) {
     below.push_back(int(std::floor(a))), share.push_back(a - std::floor(a));
     above.push_back(std::min(below.back() + 1, table.dim(0) - 1));
   }
-  const Tensor low = gather(table, Ids({N}, std::move(below)));
+  Tensor low = gather(table, Ids({N}, std::move(below)));
   if (std::all_of(share.begin(), share.end(), [](double x) { return x == 0; })) return low;
   Shape shape(size_t(table.dims()), 1);
   shape[0] = N;

@@ -56,7 +56,7 @@ Temperature asentmax(const Params& p, const Choices& c, const ModelShape& m) {
            delta = c.number("delta"), range = c.number("range"),
            ln_ln, plain](const Heads& in, const Positions& at, const Span& span) {
     const Tensor beta = softplus(linear(in.x, w_beta)), gamma = tanh(linear(in.x, w_gamma)) * range;
-    const Tensor factor = delta + beta * exp(gamma * ln_ln(in, at, span));                  // (B, Tq, H - plain)
+    Tensor factor = delta + beta * exp(gamma * ln_ln(in, at, span));                  // (B, Tq, H - plain)
     if (!plain) return factor;
     return concat({Tensor::full({factor.dim(0), factor.dim(1), plain}, 1, in.x.device()), factor}, 2);
   }};

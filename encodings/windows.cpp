@@ -177,7 +177,7 @@ std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelS
   return std::make_unique<Windowed>(rotary_layer(m, c), sliding(scheme, c.whole("window"), m.causal));
 }
 
-Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choices&)> rotates) {
+Scheme windowed_scheme(Scheme s, const BandsFor& bands, std::function<bool(const Choices&)> rotates) {
   s.make = [bands](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<Windowed>(rotary_layer(m, c), bands(m, c));
   };
@@ -253,7 +253,7 @@ Tensor PiecewiseRotary::distances(const Positions& p) const {
   return Tensor::from({p.time(), p.time()}, d);
 }
 
-Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer) {
+Scheme piecewise_scheme(Scheme s, const std::function<PiecewiseRotary(const ModelShape&, const Choices&)>& layer) {
   s.make = [layer](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<PiecewiseRotary>(layer(m, c));
   };

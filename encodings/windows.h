@@ -76,7 +76,7 @@ std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelS
 
 // Completes a scheme that has name, texts, laws and an option `window`: its layers are Windowed by these bands.
 using BandsFor = std::function<BandsOf(const ModelShape&, const Choices&)>;
-Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choices&)> rotates = {});
+Scheme windowed_scheme(Scheme s, const BandsFor& bands, std::function<bool(const Choices&)> rotates = {});
 
 // Near pairs are rotated by the distance r of their positions, far ones by another:
 //
@@ -109,7 +109,7 @@ class PiecewiseRotary : public WholeLogits {
 };
 
 // Completes a scheme that has name, texts and an option `window`: its layers are PiecewiseRotary.
-Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer);
+Scheme piecewise_scheme(Scheme s, const std::function<PiecewiseRotary(const ModelShape&, const Choices&)>& layer);
 
 // A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:
 // s_ij = f(n_i) q_i . k_j / sqrt(D). `name` is unique to f.

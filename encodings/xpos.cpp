@@ -30,7 +30,7 @@ struct XPos : Encoding {
                   "scale={:.0f} or more", *least, *most, scale_base, std::ceil(furthest / 80 * scale_base));
       std::vector<double> factor;
       for (double position : at)
-        for (double m = 0; m < pairs; ++m)
+        for (int m = 0; m < pairs; ++m)
           factor.push_back(std::pow((m + 0.4 * pairs) / (1.4 * pairs), sign * (position - middle) / scale_base));
       return Tensor::from({p.sequences(), p.time(), int(pairs)}, factor).to(there);
     });
