@@ -5,9 +5,9 @@ namespace poslab {
 
 // Accuracies that need no understanding of the task, 0 to 1, computed from samples (spec B.1, finding 4).
 struct Baselines {
-  double chance;         // uniform over the output symbols
-  double majority;       // always the most frequent symbol of each output slot, found on other samples
-  double content_only;   // the same answer in every slot, from the number of each symbol alone
+  double chance = 0;         // uniform over the output symbols
+  double majority = 0;       // always the most frequent symbol of each output slot, found on other samples
+  double content_only = 0;   // the same answer in every slot, from the number of each symbol alone
 };
 Baselines baselines(const Task&, int length, int samples, uint64_t seed);
 

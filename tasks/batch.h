@@ -10,7 +10,7 @@ struct Batch {
   Ids tokens;        // (B, L + O): symbols 0 .. symbols_in - 1, then the empty class symbols_in
   Ids targets;       // (B, O)
   Ids scored_slots;  // (B): how many of a row's O slots count for accuracy
-  int outputs;       // O
+  int outputs = 0;   // O
 };
 
 // These inputs, all of one length, with their answers.

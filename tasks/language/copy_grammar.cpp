@@ -83,7 +83,8 @@ std::vector<int> CopyGrammar::draw(int tokens, Rng& rng) const {
     for (int i = 0; i < vocabulary(); ++i)
       if (p[size_t(i)] > 0) {
         token = i;  // the last possible one takes what rounding leaves over
-        if ((left -= p[size_t(i)]) < 0) break;
+        left -= p[size_t(i)];
+        if (left < 0) break;
       }
     text.push_back(token);
     reader.read(token);
