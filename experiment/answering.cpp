@@ -323,6 +323,10 @@ std::string shown(const Choices& c, const Results& all) {
   return text + "\n";
 }
 
+std::unique_ptr<Learner> make(const RunSpec& c, const std::shared_ptr<const language::Source>&) {
+  return std::make_unique<AnsweringLearner>(State(c));
+}
+
 }  // namespace
 }  // namespace answering
 
@@ -343,9 +347,7 @@ const Kind& answering_kind() {
       .check = answering::check,
       .longest = answering::longest,
       .tested_lengths = every_length,
-      .make = [](const RunSpec& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
-        return std::make_unique<answering::AnsweringLearner>(answering::State(c));
-      },
+      .make = answering::make,
       .columns = answering::test_columns(),
       .collected = {"length", "accuracy", "exact_match", "samples", "chance", "majority", "content_only"},
       .score_columns = answering::score_columns(),

@@ -40,7 +40,7 @@ struct Forward {
 
 // The sizes of a run, from its kind (Kind::load), for the footprint and work of all kinds.
 struct Load {
-  struct Test { double inputs; Forward each; };
+  struct Test { double inputs = 0; Forward each; };
   double parameters, kept;      // learned numbers, and numbers that a step keeps for its backward pass
   double flops;                 // FLOPs of a step, forward; the backward pass takes twice as many
   std::vector<Test> tests;      // of each length
@@ -60,9 +60,9 @@ Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots
 
 // Blocks of a decoder, or of a T5's encoder or decoder: their products, and their kept results.
 struct Stack {
-  double layers, heads, d_model;
-  double query_width, key_width;  // width of queries, and of keys and values; all heads together
-  double d_ff;
+  double layers = 0, heads = 0, d_model = 0;
+  double query_width = 0, key_width = 0;  // width of queries, and of keys and values; all heads together
+  double d_ff = 0;
   // matrices of all pairs that the scheme makes in each layer (encodings/encoding.h)
   double matrices = 0, of_slots = 0, held = 0;
   bool gated = true;                 // three matrices in the feed-forward network, not two

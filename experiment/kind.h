@@ -28,7 +28,7 @@ struct Kind {
   int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
   std::vector<int> (*tested_lengths)(const Choices&);   // lengths of a test's rows, in order
   // text: for runs whose options name one; absent for others
-  std::unique_ptr<Learner> (*make)(const RunSpec&, std::shared_ptr<const language::Source> text);
+  std::unique_ptr<Learner> (*make)(const RunSpec&, const std::shared_ptr<const language::Source>& text);
 
   Columns columns;                         // of a test
   std::vector<std::string> collected;      // in tables of sweeps, in order

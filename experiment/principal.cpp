@@ -91,9 +91,9 @@ double share_outside(const std::vector<double>& points, const std::vector<double
   const auto square = [side](double x, double y) { return std::pair(std::floor(x / side), std::floor(y / side)); };
   std::set<std::pair<double, double>> taken;
   for (size_t n = 0; n < cloud.size(); n += 2) taken.insert(square(cloud[n], cloud[n + 1]));
-  size_t outside = 0;
-  for (size_t n = 0; n < points.size(); n += 2) outside += !taken.count(square(points[n], points[n + 1]));
-  return double(outside) / double(points.size() / 2);
+  size_t all = 0, outside = 0;
+  for (size_t n = 0; n < points.size(); n += 2, ++all) outside += !taken.count(square(points[n], points[n + 1]));
+  return double(outside) / double(all);
 }
 
 }  // namespace poslab

@@ -22,8 +22,8 @@ int draw_length(const RunSpec&, int64_t step);                   // the curricul
 PositionSample draw_positions(const RunSpec&, int64_t step, int slots, const Ids& tokens = {});
 
 struct Step {
-  int length;
-  double loss, grad_norm;
+  int length = 0;
+  double loss = 0, grad_norm = 0;
   Score score;
 };
 

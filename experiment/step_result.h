@@ -5,10 +5,10 @@
 namespace poslab {
 
 struct StepResult {
-  int64_t done;                      // number of steps, with this one
-  double loss, accuracy, grad_norm;  // loss in nats
-  double scored;                     // accuracy is a share of this many tokens or answers
-  int length = 0;                    // length of the step's strings; 0: no common length
+  int64_t done = 0;       // number of steps, with this one
+  double loss = 0, accuracy = 0, grad_norm = 0;  // loss in nats
+  double scored = 0;      // accuracy is a share of this many tokens or answers
+  int length = 0;         // length of the step's strings; 0: no common length
 };
 
 }  // namespace poslab

@@ -18,7 +18,7 @@ const Columns& string_columns() {
   return all;
 }
 
-std::unique_ptr<Learner> make_strings(const RunSpec& c, std::shared_ptr<const language::Source>) {
+std::unique_ptr<Learner> make_strings(const RunSpec& c, const std::shared_ptr<const language::Source>&) {
   return std::make_unique<StringsLearner>(State(c));
 }
 
@@ -201,8 +201,8 @@ std::string shown_by_length(const Choices& c, const Results& rows) {
     const bool shorter = from < trained.from, longer = from > trained.to;              // no row mixes trained and new
     to = std::min({from + each - 1, last, shorter ? trained.from - 1 : longer ? last : trained.to});
     const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
-    text += shown_mean(shorter ? "shorter" : longer ? "longer" : "as in training",
-                       *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));
+    if (const auto m = mean_from({all.begin() + long(first), all.begin() + long(past)}, from))
+      text += shown_mean(shorter ? "shorter" : longer ? "longer" : "as in training", *m);
   }
   text += '\n';
   if (const auto m = paper_score(c, all)) text += shown_mean("paper score", *m);

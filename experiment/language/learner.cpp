@@ -35,9 +35,9 @@ std::vector<int> tested_lengths(const Choices& c) {
   return all;
 }
 
-std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const Source> text) {
+std::unique_ptr<Learner> make(const RunSpec& c, const std::shared_ptr<const Source>& text) {
   State state(c, text->tokens());
-  return std::make_unique<TextLearner>(std::move(state), std::move(text));
+  return std::make_unique<TextLearner>(std::move(state), text);
 }
 
 const Columns& score_columns() {
@@ -87,7 +87,7 @@ Row row_of(const AtLength& at) {
   return {text_columns(), std::move(cells)};
 }
 
-std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_ptr<const Source> text) {
+std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, const std::shared_ptr<const Source>& text) {
   check_windows(c, *text, true);
   std::vector<TestPart> all;
   for (const bool repeated : packs(c) ? std::vector{false} : std::vector{false, true})
@@ -158,7 +158,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
           }};
 }
 
-Reader reader_of(const Decoder& net, const RunSpec& c, std::function<PositionSample(int slots)> draw) {
+Reader reader_of(const Decoder& net, const RunSpec& c, const std::function<PositionSample(int slots)>& draw) {
   return {net.spec().vocabulary, [&, draw](const Reading& r, Trace* trace) {
             const MatmulPrecision as_this_run = precision(c);
             const PositionSample positions =

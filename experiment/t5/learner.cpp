@@ -37,7 +37,7 @@ std::vector<int> tested_lengths(const Choices& c) {
   return all;
 }
 
-std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const language::Source>) {
+std::unique_ptr<Learner> make(const RunSpec& c, const std::shared_ptr<const language::Source>&) {
   return std::make_unique<QuestionLearner>(State(c));
 }
 
