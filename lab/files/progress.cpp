@@ -73,7 +73,7 @@ std::string clock_time(double seconds) {
     const std::string text = days < 9.95 ? fmt::format("{:.2g}", days) : rounded(days);
     return text + (text == "1" ? " day" : " days");
   }
-  const int64_t s = int64_t(seconds + 0.5);
+  const int64_t s = std::llround(seconds);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }

@@ -59,7 +59,7 @@ Unnamed unnamed() {
 
 std::string contents(std::FILE* file) {
   std::string all;
-  std::array<char, 1 << 16> part;
+  std::array<char, 1 << 16> part{};
   for (ssize_t n; (n = ::pread(::fileno(file), part.data(), part.size(), off_t(all.size()))) > 0;)
     all.append(part.data(), size_t(n));
   return all;

@@ -57,7 +57,7 @@ int excluded_by_luck(int n) {
 
 std::string about_intervals(int seeds) {
   if (seeds < 2) return "With one seed there are no intervals: any difference here may be luck.";
-  const std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
+  std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
   if (seeds > 20) return all;
   const std::string few =
       seeds <= 3

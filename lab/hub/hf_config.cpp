@@ -42,10 +42,10 @@ enum class BiasesOf { none, inputs, by_key };
 // A family: the names in its checkpoints, the form of its models, and the defaults of keys that a file may leave out
 // (transformers 5.23, the models' configuration classes).
 struct Family {
-  const char *type, *architecture;
-  int longest, key_heads, head_dim;  // key_heads 0: as many as heads; head_dim 0: hidden_size / heads
-  double epsilon;
-  BiasesOf biases;  // by "attention_bias"
+  const char *type = "", *architecture = "";
+  int longest = 0, key_heads = 0, head_dim = 0;  // key_heads 0: as many as heads; head_dim 0: hidden_size / heads
+  double epsilon = 0;
+  BiasesOf biases = BiasesOf::none;  // by "attention_bias"
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
 };

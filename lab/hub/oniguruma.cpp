@@ -126,7 +126,7 @@ class OnigurumaReader {
     if (c == 'p' || c == 'P') {
       const size_t end = std::min(rest_.find('}'), rest_.size());
       for (const char* name : categories)
-        if (const std::string spelled = fmt::format("\\{}{{{}}}", c, name); take(spelled)) return spelled;
+        if (std::string spelled = fmt::format("\\{}{{{}}}", c, name); take(spelled)) return spelled;
       refuse(end + 1);
     }
     rest_.remove_prefix(2);

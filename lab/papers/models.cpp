@@ -123,13 +123,14 @@ int run_models(const std::vector<Plan>& plans, const SweepFolder& runs, int jobs
 
 namespace {
 
-// Draws the trained runs; the tables of an unreadable one give the reason.
+// Draws the trained runs.
 std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder& runs) {
   std::vector<RunRecord> all;
   for (const Plan& plan : plans)
     for (const Trial& t : plan) try {
         if (runs.trained(t)) all.push_back(read_record(runs.result(t)));
-      } catch (const Failure&) {}
+      } catch (const Failure&) {  // The tables of an unreadable run give the reason.
+      }
   return all;
 }
 

@@ -110,7 +110,8 @@ std::vector<std::string> lines_of(const RunSpec& c, const std::string& subject) 
     lines.push_back(fmt::format("{} = {}: {} = {} changes nothing here{}: without it, the logits of {} slots are the "
                                 "same", subject, spelled(c, subject), name, value, change ? " but rounding" : "",
                                 slots));
-  } catch (const BadInput&) {}              // the other options need this one
+  } catch (const BadInput&) {  // The other options need this one.
+  }
   return lines;
 }
 

@@ -58,7 +58,7 @@ bool is_free(const std::string& folder, const OtherTest& test) {
 Values differing(const Choices& own, const Choices& tested) {
   Values options;
   for (const std::string& option : kind_of(own).tested)
-    if (const std::string value = tested[option]; value != own[option]) options[option] = value;
+    if (const std::string& value = tested[option]; value != own[option]) options[option] = value;
   return options;
 }
 

@@ -45,8 +45,9 @@ std::optional<Witness> witness(const std::string& file, const std::string& remed
                                const std::function<Choices()>& config) {
   try {
     if (fs::exists(file)) return Witness{file, config(), remedy};
-  } catch (const BadInput&) {
-  } catch (const Failure&) {}
+  } catch (const BadInput&) {  // A damaged file is no witness.
+  } catch (const Failure&) {  // Nor is one that cannot be read.
+  }
   return {};
 }
 

@@ -86,7 +86,7 @@ void check_room(const std::vector<Choices>& trials, size_t at_once, int threads)
 std::string estimate(const RunSpec& c, int64_t done) {
   const Footprint f = footprint(c);
   const Seconds s = seconds_of(c, threads(), done);
-  const std::string takes =
+  std::string takes =
       fmt::format("about {} parameters and {} of memory", rounded(f.parameters), gigabytes(f.bytes()));
   if (device(c) != Device::cpu) return takes;
   return fmt::format("{}; on {} training takes about {}, testing {}", takes, counted(size_t(threads()), "thread"),

@@ -105,7 +105,8 @@ namespace {
 
 // The folder of a lone checkpoint, with its name, beside it; made the first time.
 std::string folder_of_checkpoint(const std::string& file) {
-  const std::string path = fs::path(file).replace_extension(), bytes = read_file(file);
+  std::string path = fs::path(file).replace_extension();
+  const std::string bytes = read_file(file);
   const State state = checkpoint_state(bytes, file);
   if (!fs::exists(path)) return RunFolder::create(path, state).path();
   if (!fs::is_directory(path) || read_file(path + "/checkpoint.safetensors") != bytes)

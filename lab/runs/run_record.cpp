@@ -81,7 +81,7 @@ RunRecord record_before(const std::string& folder, const Choices& own) {
   const std::vector<std::string>& tested = kind_of(own).tested;
   try {
     if (!std::filesystem::exists(path)) return {};
-    const RunRecord record = read_record(path);
+    RunRecord record = read_record(path);
     const json config = config_json(own);
     for (const auto& [name, value] : record.config.items())
       if (name != "device" && std::find(tested.begin(), tested.end(), name) == tested.end() && config.contains(name) &&
@@ -132,7 +132,8 @@ RunRecord read_record(const std::string& path) {
       record.config = result.value("config", json());
       return record;
     }
-  } catch (const json::exception&) {}
+  } catch (const json::exception&) {  // Told below.
+  }
   failure("{} is damaged; test {} again, by `poslab eval`, lm eval or t5 eval{}", path, file.parent_path().string(),
           file.filename() == "result.json" ? "" : " with the options that it had");
 }

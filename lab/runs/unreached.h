@@ -16,7 +16,7 @@ namespace poslab {
 struct AtWork {
   Chosen<Scheme> scheme;
   Chosen<Sampler> sampler;
-  int slots;
+  int slots = 0;
   Chosen<TemperaturePolicy> temperature = {};
   int layers = std::numeric_limits<int>::max();
 };

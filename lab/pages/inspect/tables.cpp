@@ -25,7 +25,7 @@ std::vector<Array> pca_arrays(const std::string& run, const Pca& p) {
   for (size_t layer = 0; layer < p.layers.size(); ++layer) {
     const auto& [map, clouds] = p.layers[layer];
     const int C = int(map.mean.size());
-    const auto add = [&](const std::string& name, Shape shape, const std::vector<double>& values) {
+    const auto add = [&](const std::string& name, const Shape& shape, const std::vector<double>& values) {
       all.push_back({fmt::format("{}/layer{}/{}", run, layer + 1, name), shape, {values.begin(), values.end()}});
     };
     for (size_t n = 0; n < clouds.size(); ++n)

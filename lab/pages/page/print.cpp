@@ -73,7 +73,7 @@ void check_matplotlib(const std::string& option, const std::vector<std::string>&
 }
 
 std::string figure_file(const std::string& path, const nlohmann::json& figures, const std::string& width) {
-  const std::string data =
+  std::string data =
       nlohmann::json{{"figures", figures}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (!is_drawn(path)) return data;
   return python_output(python_for("-o " + shell_path(path)), "figures",

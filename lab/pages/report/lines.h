@@ -42,7 +42,7 @@ bool lengths_differ(const Group&);                          // the longest ones,
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {
-  const Line *better, *worse;
+  const Line *better = nullptr, *worse = nullptr;
   Paired paired;
   // They share seeds, tokens, the form of the test, and lengths that neither was trained on.
   bool comparable() const { return paired.seeds > 0; }

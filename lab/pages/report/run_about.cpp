@@ -29,7 +29,7 @@ void describe(json& parts, const std::vector<std::string>& spellings, const Desc
   for (const std::string& spelled : each_once(spellings)) {
     try {
       parts.push_back(describe(spelled));
-    } catch (const BadInput&) {
+    } catch (const BadInput&) {  // A name that this program does not know has no description.
     }
   }
 }

@@ -92,7 +92,8 @@ Matrix reduced(const Matrix& m, int most) {
   if (block <= 1) return m;
   Matrix small{m.of, (m.rows + block - 1) / block, (m.cols + block - 1) / block, {}};
   for (const std::vector<double>& cells : m.heads) {
-    std::vector<double> sum(size_t(small.rows) * size_t(small.cols), 0.), count = sum;
+    std::vector<double> sum(size_t(small.rows) * size_t(small.cols), 0.);
+    std::vector<double> count = sum;
     for (int i = 0; i < m.rows; ++i)
       for (int j = 0; j < m.cols; ++j) {
         const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];

@@ -199,7 +199,7 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, con
       to.file(at + "/overview.js", tile_script(at, overview));
     }
   }
-  return {to.written, *opens};
+  return {to.written, opens.value_or(Folder::Clearest{})};
 }
 
 }  // namespace

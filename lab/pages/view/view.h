@@ -15,8 +15,8 @@ namespace poslab::view {
 constexpr int most_slots = 4096;
 
 struct Written {
-  int maps;      // one head of a layer at a checkpoint
-  double bytes;  // of all files
+  int maps = 0;      // one head of a layer at a checkpoint
+  double bytes = 0;  // of all files
 };
 // Makes the folder, complete or not at all. Keeps the weights of one layer in memory. Throws BadInput, before anything
 // is written, for runs of several kinds or with different numbers of slots, more slots than most_slots or the memory

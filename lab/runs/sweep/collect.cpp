@@ -28,7 +28,7 @@ json cell(const std::optional<T>& value) {
 
 // An option's value: numbers as numbers, others as spelled.
 json cell(const Choices& c, const Option& o) {
-  const std::string value = c[o.name];
+  const std::string& value = c[o.name];
   return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
 }
 
