@@ -27,7 +27,7 @@ WordList choices_in(const std::string& text) {
 
 // The values of an option or an argument: names; none for a number or a file.
 WordList values_of(const CLI::Option& o) {
-  const WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
+  WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
   if (!choices.empty()) return choices;
   for (const std::string& name : o.get_lnames())
     for (const ChoiceOption& run : all_choices().options)
@@ -62,7 +62,8 @@ Candidates after(const WordList& words, const CLI::App& program, bool option) {
         command = c;
         break;
       }
-  const std::string name = command->get_name(), last = words.empty() ? "" : words.back();
+  const std::string& name = command->get_name();
+  const std::string last = words.empty() ? "" : words.back();
   Candidates all;
   const CLI::Option* before = command->get_option_no_throw(last);
   if (before && before->nonpositional() && before->get_items_expected_max()) {

@@ -111,7 +111,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
   const std::vector<CLI::App*> chosen = of.get_subcommands();
   if (chosen.empty()) {
     const std::vector<std::string> left = of.remaining(), names = commands_of(of);
-    if (!left.empty() && left.front().rfind("-", 0) == 0) {
+    if (!left.empty() && left.front().starts_with('-')) {
       const std::string option = left.front().substr(0, left.front().find('='));
       const std::vector<std::string> own = options_of(of);
       for (const CLI::App* c : commands_in_help(of))

@@ -75,7 +75,8 @@ void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all)
       if (show::csv(show::views(without)) != show::csv(all)) return;
       if constexpr (std::is_same_v<decltype(plain.*member), const bool&>) say(option);
       else say(fmt::format("{} {}", option, options.*member));
-    } catch (const BadInput&) {}                                          // nothing can be drawn without it
+    } catch (const BadInput&) {  // Nothing can be drawn without it.
+    }
   };
   try_without("seed", &show::Options::seed);
   try_without("layer", &show::Options::layer);

@@ -20,7 +20,7 @@ class TypedChoices {
  private:
   struct Typed {
     Option option;
-    CLI::Option* words;
+    CLI::Option* words = nullptr;
     std::vector<std::string> texts() const;   // none if it is missing
   };
   std::vector<Typed> options_;
