@@ -31,7 +31,8 @@ struct Barrier {
     if (++waiting == alive) open();
   }
   void leave() {
-    if (--alive == waiting && alive > 0) open();
+    --alive;
+    if (alive == waiting && alive > 0) open();
   }
 };
 

@@ -25,6 +25,7 @@ struct Fetch {
   bool is_along, whole, idle;
   Four x[4];
 
+  // NOLINTNEXTLINE(*-member-init): load_lines() fills x
   __device__ Fetch(const Factor& f, int part, int start, int width, int k, unsigned fours_, unsigned worker)
       : line(f.line), fours(fours_), is_along(f.is_along), whole(f.whole()), idle(worker >= fours_ * (depth / 4)) {
     s = is_along ? worker / (depth / 4) : worker % fours;

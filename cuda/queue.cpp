@@ -70,7 +70,7 @@ class Uploads {
   struct Chunk {
     size_t size, used = 0;
     char* device;
-    std::array<char*, copies> host;
+    std::array<char*, copies> host{};
     explicit Chunk(size_t bytes)
         : size(bytes), device(static_cast<char*>(check_allocated(driver::device_memory(bytes), bytes))) {
       for (char*& h : host) h = static_cast<char*>(driver::pinned_memory(bytes));
@@ -257,7 +257,8 @@ void leave_queue() {
   drop_products(), drop_sums();            // left over only after an error
   try {
     driver::wait();
-  } catch (const std::exception&) {}       // an error of the GPU comes again at the next call
+  } catch (const std::exception&) {  // An error of the GPU comes again at the next call.
+  }
   queue().recorded.clear();
 }
 

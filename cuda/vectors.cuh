@@ -40,7 +40,7 @@ __device__ inline Eight sum_over_lanes(Eight y, int least, int most) {
 // Channels c .. c + 3 of the n of a row, zeros beyond. whole: n is a multiple of 4, and rows begin where Fours may.
 __device__ inline Four four(const real* row, int c, int n, bool whole) {
   if (whole) return c < n ? *reinterpret_cast<const Four*>(row + c) : Four{};
-  Four y;
+  Four y;  // NOLINT(*-member-init): all four are written
   for (int e = 0; e < 4; ++e) y.c[e] = c + e < n ? row[c + e] : real(0);
   return y;
 }
