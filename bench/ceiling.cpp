@@ -50,7 +50,7 @@ double copy_rate(int64_t bytes) {
 }
 
 void serve_ceiling() {
-  const auto say = [](const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; };
+  const auto say = [](const nlohmann::json& answer) { std::cout << answer.dump() << '\n' << std::flush; };
   say({{"program", "ceiling"}, {"threads", threads()}, {"blas", openblas_name()}});
   for (std::string line; std::getline(std::cin, line);) {
     if (line != "ceiling") bad_input("bench: unknown line `{}`; known: ceiling", line);

@@ -18,7 +18,7 @@
 namespace poslab {
 namespace {
 
-void say(const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; }
+void say(const nlohmann::json& answer) { std::cout << answer.dump() << '\n' << std::flush; }
 
 void say_program(Rounding rounded, Device where) {
   say({{"program", "poslab"},

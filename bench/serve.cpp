@@ -68,7 +68,7 @@ json answer(Served& model, const std::string& line) {
 
 void serve(Served& model, std::istream& in, std::ostream& out) {
   const Backend& device = backend(model.params().device());
-  const auto say = [&](const json& answer) { out << answer.dump() << std::endl; };
+  const auto say = [&](const json& answer) { out << answer.dump() << '\n' << std::flush; };
   json hello = {{"device", device.name()},
                 {"peak_gflops", device.peak_flops() / 1e9},
                 {"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},

@@ -20,7 +20,7 @@ const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 constexpr int end = 64;  // the tested tokens at the end of a text
 struct Lesson {
   Ids read, expected;  // (sequences, T) twice: the token after each
-  double least;        // the loss, in nats a token, of the best possible model at the end of these texts
+  double least = 0;    // the loss, in nats a token, of the best possible model at the end of these texts
 };
 Lesson lesson(int sequences, int length, Stream stream) {
   Rng rng(stream);
