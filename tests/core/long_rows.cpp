@@ -72,11 +72,12 @@ TEST_CASE("kernels: rows that are longer than a thread's share") {
 TEST_CASE("kernels: sums over more rows than a block, and of numbers that lie apart") {
   const Tensor x = numbered({17, 1300, 3});  // 17 places: each is added up by one thread, block after block
   const Tensor y = sum(x, 1);
-  CHECK(different(y, [&](int64_t e) {
-          double all = 0;
-          for (int64_t i = 0; i < 1300; ++i) all += double(x.data()[(e / 3 * 1300 + i) * 3 + e % 3]);
-          return all;
-        }) == 0);
+  const auto added_up = [&](int64_t e) {
+    double all = 0;
+    for (int64_t i = 0; i < 1300; ++i) all += double(x.data()[(e / 3 * 1300 + i) * 3 + e % 3]);
+    return all;
+  };
+  CHECK(different(y, added_up) == 0);
   // Every third number. The ops' tensors are dense, but the kernel takes any strides.
   real total = 5;
   kernels(Device::cpu).sum({&total, false}, x.data(), strided_loop({1000}, {0}, {3}));

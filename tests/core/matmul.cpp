@@ -49,7 +49,7 @@ int different_products(const Reals& c, const Reals& expected, const Product& p) 
   return n;
 }
 
-struct Case { Product p; int rounds; };
+struct Case { Product p; int rounds = 1; };
 const Case cases[] = {{{.batch = 500, .m = 64, .n = 64, .k = 64}, 20},               // 10,000 products
                       {{.batch = 500, .m = 40, .n = 40, .k = 8, .b_transposed = true}, 20},
                       {{.batch = 40, .m = 65, .n = 530, .k = 520}, 1},               // b is larger than 1 MB

@@ -22,7 +22,10 @@ const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // 
 Tensor wide(const Shape& shape, uint32_t site) {
   Tensor x(shape);
   const std::vector<int> steps = random_ids(x.size(), 9, site);
-  for (int64_t e = 0; e < x.size(); ++e) x.data()[e] = real(200 * (steps[size_t(e)] % 3 - 1) + steps[size_t(e)] / 3);
+  for (int64_t e = 0; e < x.size(); ++e) {
+    const int step = steps[size_t(e)], third = step / 3;
+    x.data()[e] = real(200 * (step % 3 - 1) + third);
+  }
   return x;
 }
 Tensor ones_and_more(const Shape& shape, uint32_t site) {
