@@ -33,9 +33,11 @@ using Rows = std::vector<std::array<std::string, 2>>;
 
 std::string text_of(const Rows& rows) {
   std::string text;
-  for (const auto& [name, what] : rows)
+  for (const auto& [name, what] : rows) {
+    if (what.empty()) continue;
     for (bool first = true; const std::string& line : wrapped(what, 90))
       text += fmt::format("{:<10}{}\n", first ? name : "", line), first = false;
+  }
   return text;
 }
 
@@ -167,6 +169,16 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
   return text;
 }
 
+// A note if switches or words differ from their defaults, of which a scheme has its summary and its formula.
+std::string note_on_forms(const Chosen<Scheme>& s) {
+  std::string all;
+  for (const Option& o : s->options)
+    if ((o.kind == Option::Kind::toggle || o.kind == Option::Kind::word) && s.choices.has(o.name) &&
+        s.choices[o.name] != o.standard)
+      all += (all.empty() ? "summary and formula are not of " : ", ") + o.name;
+  return all;
+}
+
 std::string of_encoding(const std::string& name) {
   const std::string typed = choose_encoding(with_spelled_file("encoding", name)).spelled();
   const Chosen<Scheme> s = choose_encoding(typed, trained_on(drawn_slots));
@@ -182,6 +194,7 @@ std::string of_encoding(const std::string& name) {
   };
   return text_of(s->pages, typed,
                  {{"formula", s->pages.formula},
+                  {"but", note_on_forms(s)},
                   {"doors", doors_of(s->pages.doors)},
                   {"reads", words_of(reads(s))},
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},

@@ -45,7 +45,7 @@ def test_the_ranking_of_three_seeds(plan, tmp_path):
         "intervals overlap its own: alibi.",
         "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 behind.",
         "even_pairs: from none (70.0 %) to rope (92.0 %); chance 50.0, majority 55.0, content only 70.0: 2 of 4 are "
-        "above all three.",
+        "above all three, 2 by more than their interval.",
         "At the lengths of training all have at least 90 %.",
         "Equal to the last digit: none, learned.",
         "| rope | 1 | 3 | **87.0** ([85.0, 89.0]) | **+22.0** ([+20.0, +24.0]) | 92.0 ([90.0, 94.0]) | 82.0 ([80.0, "

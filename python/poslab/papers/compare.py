@@ -213,8 +213,9 @@ def of_task(r, task):
     b = r.baselines(task)
     above = sum(x > max(b.values()) for x in mean_of.values())
     at = ", ".join(f"{text} {number(b[name])}" for name, text in BASELINES.items())
+    firm = sum(e.tasks[task].learned for e in r.ranked)
     ends = {"low": low, "at_low": number(mean_of[low]), "high": high, "at_high": number(mean_of[high])}
-    return text("compare:task", task=task, baselines=at, above=above, all=len(r.ranked), **ends)
+    return text("compare:task", task=task, baselines=at, above=above, firm=firm, all=len(r.ranked), **ends)
 
 
 def not_learned(r):
