@@ -61,7 +61,7 @@ Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
       highest = std::max(highest, double(si[j])), sum += double(si[j]), count += 1;
     }
     const double mean = count > 0 ? sum / count : none;
-    for (int j = 0; count > 0 && j < keys; ++j)
+    for (int j = 0; si && j < keys; ++j)
       if (si[j] != -std::numeric_limits<real>::infinity()) squares += std::pow(double(si[j]) - mean, 2);
     const double all[statistics_per_row] = {most, entropy, count > 0 ? highest : none, mean,
                                             count > 0 ? squares / count : none};

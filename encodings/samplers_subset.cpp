@@ -100,7 +100,7 @@ Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
     return s->added ? pair_samplers(at_step(*s->added, step, slots), layers) : layers;
   }
   const int64_t grow = s.choices.has("grow") ? s.choices.whole("grow") : 0;
-  if (step >= grow) return s;
+  if (!grow || step >= grow) return s;
   const int whole = s.choices.whole("max_position"), part = whole >> (2 - 3 * step / grow);
   s.choices.set("max_position", fmt::format("{}", std::min(whole, std::max(part, slots))));
   return s;
