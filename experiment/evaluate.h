@@ -11,9 +11,9 @@
 namespace poslab {
 
 struct AtLength {
-  int length, samples;
-  double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
-  double loss;                         // nats, the mean over all output slots
+  int length = 0, samples = 0;
+  double accuracy = 0, unmasked_accuracy = 0;  // fractions; the first over the slots that count (spec B.1)
+  double loss = 0;                             // nats, the mean over all output slots
   Baselines baselines;
 };
 
