@@ -50,10 +50,10 @@ void train_command(const Kind& kind, const TrainWords& w) {
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
     sets.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
   }
-  const Settings typed = overlaid(kind.table(), w.typed.settings(), sets);
-  if (w.config) check_preset(kind, *w.config, of_file, typed);
+  const Settings typed = w.typed.settings();
+  if (w.config) check_preset(kind, *w.config, of_file, joined(typed, sets));
   catch_signals();
-  fmt::print("{}\n", train_run(kind, of_file, typed, w.force));
+  fmt::print("{}\n", train_run(kind, of_file, {typed, sets}, w.force));
 }
 
 // "--lengths,--eval-lengths" for eval_lengths

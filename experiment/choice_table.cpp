@@ -130,16 +130,25 @@ void OneSource::add(const Settings& all) {
   for (const auto& [option, text] : all) add(option, text);
 }
 
-Settings overlaid(const ChoiceTable& table, const Settings& below, const Settings& above) {
-  OneSource under(table.standard), over(table.standard);
-  under.add(below), over.add(above);
-  Settings all = under.settings;
-  const auto is_above = [&](const auto& s) {
-    return std::any_of(over.settings.begin(), over.settings.end(), [&](const auto& o) { return o.first == s.first; });
-  };
-  std::erase_if(all, is_above);
-  all.insert(all.end(), over.settings.begin(), over.settings.end());
+Settings joined(Settings below, const Settings& above) {
+  std::erase_if(below, [&](const auto& s) {
+    return std::any_of(above.begin(), above.end(), [&](const auto& other) { return other.first == s.first; });
+  });
+  below.insert(below.end(), above.begin(), above.end());
+  return below;
+}
+
+Settings overlaid(const ChoiceTable& table, const std::vector<Settings>& sources) {
+  Settings all;
+  for (const Settings& source : sources) {
+    OneSource one(table.standard);
+    one.add(source);
+    all = joined(std::move(all), one.settings);
+  }
   return all;
+}
+Settings overlaid(const ChoiceTable& table, const Settings& below, const Settings& above) {
+  return overlaid(table, std::vector{below, above});
 }
 
 void check_decay(const Choices& c) {

@@ -67,7 +67,11 @@ class OneSource {
 };
 [[noreturn]] void refuse_two_values(const std::string& option, const Settings::value_type& one,
                                     const Settings::value_type& other);
-// Two sources as one, in which `above` takes precedence. Throws BadInput as OneSource.
+// Options by name: where both have one, `above` takes precedence.
+Settings joined(Settings below, const Settings& above);
+// Sources as one, with all options that their spellings set; a later source takes precedence. Throws BadInput as
+// OneSource.
+Settings overlaid(const ChoiceTable&, const std::vector<Settings>& sources);
 Settings overlaid(const ChoiceTable&, const Settings& below, const Settings& above);
 // Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws BadInput as OneSource.
 Choices configure(const ChoiceTable&, const Settings& settings);

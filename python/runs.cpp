@@ -59,7 +59,7 @@ void add_runs(nb::module_& m) {
       [](const std::string& command, const Said& said, bool force, bool progress, const TraceLike& trace) {
         const Kind& kind = kind_of_command(command);
         const Settings settings = settings_of(said);
-        return traced(trace, progress, [&](Trace* t) { return train_run(kind, {}, settings, force, t); });
+        return traced(trace, progress, [&](Trace* t) { return train_run(kind, {}, {settings}, force, t); });
       },
       "command"_a, "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(

@@ -64,14 +64,6 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
   return sets;
 }
 
-Settings joined(Settings first, const Settings& second) {
-  std::erase_if(first, [&](const auto& one) {
-    return std::any_of(second.begin(), second.end(), [&](const auto& other) { return other.first == one.first; });
-  });
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 Models::Models(const std::vector<Model>& models, int seeds) : seeds_(seeds) {
   for (const Model& m : models) all_.push_back({m, trials_of(m, seeds)});
 }

@@ -33,7 +33,6 @@ struct Sets {
 // chosen: options that the tables set themselves, besides the common ones of all sources. Throws BadInput for these,
 // and for a text that is not KEY=VALUE.
 Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
-Settings joined(Settings first, const Settings& second);  // if both name an option, the second takes precedence
 
 struct Model {
   std::string name;  // "rope"

@@ -128,15 +128,17 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
 
 }  // namespace
 
-std::string train_run(const Kind& kind, const Settings& given, const Settings& typed, bool force, Trace* trace) {
-  Settings all = overlaid(kind.table(), given, typed);
+std::string train_run(const Kind& kind, const Settings& given, const std::vector<Settings>& typed, bool force,
+                      Trace* trace) {
+  const Settings of_user = overlaid(kind.table(), typed);
+  Settings all = joined(overlaid(kind.table(), {given}), of_user);
   std::optional<Origin> origin;
   if (const std::string from = said_of("from", all); !from.empty())
     origin = open_origin(kind, from), all = settings_from(*origin, kind, all);
   const RunSpec c(kind.configure(of_new_run(all)));
   use_threads_of(c);
   kind.check(c);
-  refuse_without_effect(c, typed);
+  refuse_without_effect(c, of_user);
   RunFolder::check_free(c["out"]);
   if (!force) check_memory(c), check_time(c, threads());
   return train_and_test(create_run(c, std::move(origin)), trace);

@@ -158,7 +158,7 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   trained(language_kind(), with(overlaid(language_kind().table(), small_text, {{"heads", "2"}}), a), folder);
   const auto refused = [&](const Kind& kind, Settings more) {
     more.emplace_back("from", a);
-    return refusal([&] { train_run(kind, {}, with(more, folder / "no"), false); });
+    return refusal([&] { train_run(kind, {}, {with(more, folder / "no")}, false); });
   };
   CHECK(refused(language_kind(), {{"d_ff", "20"}}) ==
         "2: d_ff = 20: " + a + " has 12, and so block0.ffn.w1 is (8, 12), and (8, 20) here; leave d_ff out, or begin "
