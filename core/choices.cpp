@@ -153,19 +153,21 @@ Option Option::text(std::string name, std::string standard, std::string help) {
   return o;
 }
 
+bool Option::is_word(const std::string& text) const { return std::ranges::count(words, text) > 0; }
+
 std::string Option::takes() const {
   if (kind == Kind::lengths) return fmt::format("FROM:TO, both {}", to_string(range));
   if (kind == Kind::wholes || kind == Kind::numbers) return fmt::format("{}, one or more as 1/2/4", to_string(range));
   if (kind == Kind::length) return fmt::format("{}, or 0.5L: half of the trained length", to_string(range));
   if (kind == Kind::toggle) return "on | off";
   if (kind == Kind::word) return words.empty() ? "text" : fmt::format("{}", fmt::join(words, " | "));
-  return to_string(range);
+  return to_string(range) + (words.empty() ? "" : fmt::format(" | {}", fmt::join(words, " | ")));
 }
 
 std::string Option::value(const std::string& text) const {
   switch (kind) {
     case Kind::toggle: return read_toggle(name, text) ? "on" : "off";
-    case Kind::whole: return fmt::format("{}", read_whole(name, text, range, takes()));
+    case Kind::whole: return is_word(text) ? text : fmt::format("{}", read_whole(name, text, range, takes()));
     case Kind::number: return spelled(read_number(name, text, range, takes()));
     case Kind::length: return read_length(name, text, range, takes());
     case Kind::wholes:
@@ -175,8 +177,7 @@ std::string Option::value(const std::string& text) const {
     case Kind::lengths: return read_lengths(name, text, range, takes());
     case Kind::word: break;
   }
-  const bool known = words.empty() || std::find(words.begin(), words.end(), text) != words.end();
-  if (!known) raise<BadInput>(unknown(name, text, words));
+  if (!words.empty() && !is_word(text)) raise<BadInput>(unknown(name, text, words));
   return text;
 }
 

@@ -41,7 +41,7 @@ struct Option {
 
   std::string name, standard, help;      // standard: the text of the default
   Kind kind;
-  std::vector<std::string> words = {};   // none: any text
+  std::vector<std::string> words = {};   // none: any text; of a whole number: those that it also takes
   Range range = {0, 0};
   // For an option whose words are names of things with options of their own: the settings that a text such as
   // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: it sets this option
@@ -50,6 +50,7 @@ struct Option {
   // For an option whose value is of a type of its own: parses the text, for RunSpec::value (experiment/run_spec.h).
   // Throws BadInput. Null for all others.
   std::any (*read)(const std::string& text) = nullptr;
+  bool is_word(const std::string& text) const;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
   Settings settings(const std::string& text) const;   // sets(text), or the option with its value

@@ -128,12 +128,12 @@ Tensor without_heads(const Tensor& x, const std::vector<int>& heads) {
   return Tensor::from(x.shape(), values).to(x.device());
 }
 
-void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
+void silence(Trace& trace, const Asking& how, const TransformerSpec& m, int blocks) {
   std::map<int, std::vector<int>> heads;                       // by layer
   for (const auto& [layer, head] : how.silenced) {
-    if (layer < 0 || layer >= m.blocks() || head < 0 || head >= m.heads)
+    if (layer < 0 || layer >= blocks || head < 0 || head >= m.heads)
       bad_input("head {} of layer {}, counted from 0, of a model of {} layers with {} heads; name one that it has",
-                head, layer, m.blocks(), m.heads);
+                head, layer, blocks, m.heads);
     heads[layer].push_back(head);
   }
   for (const auto& [layer, those] : heads)
@@ -149,9 +149,10 @@ Looked ask(const State& state, const Tokens& input, const Asking& how) {
   const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
   const PositionSample positions = positions_of(state, batch, int(input.size()), how);
   const Transformer net = how.temperature ? state.net.at_temperature(*how.temperature) : state.test_net();
-  const int T = batch.tokens.shape()[1], O = batch.outputs, V = net.spec().symbols_out;
+  const int T = batch.tokens.shape()[1], O = batch.outputs, V = net.spec().symbols_out,
+            blocks = net.spec().blocks(T - O);
   Trace trace({"block*.attention.weights"});
-  silence(trace, how, net.spec());
+  silence(trace, how, net.spec(), blocks);
   const std::vector<double> p = probabilities(net(batch.tokens, T, {positions, {}, &trace}));      // (T, V)
   Looked l{{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0], V,
             {p.end() - std::ptrdiff_t(O) * V, p.end()}, 1, 0}, T, {}, {}};
@@ -159,7 +160,7 @@ Looked ask(const State& state, const Tokens& input, const Asking& how) {
   l.answer.accuracy_per_draw = l.answer.accuracy();
   const Positions& first = positions.at_layer(0);
   if (!first.only_offsets()) l.positions = first.tokens("ask");
-  for (int layer = 0; layer < net.spec().blocks(); ++layer) {
+  for (int layer = 0; layer < blocks; ++layer) {
     const std::vector<real> a = trace.captured.at(fmt::format("block{}.attention.weights", layer)).values();
     l.attention.insert(l.attention.end(), a.begin(), a.end());
   }

@@ -11,13 +11,13 @@
 namespace poslab {
 namespace {
 
-AttentionMaps at_length(const State& state, int length) {
+AttentionMaps at_length(const State& state, int length, int layers) {
   const Batch batch = test_batch(state.config, length, 0, 1);
   const int T = batch.tokens.shape()[1];
   const PositionSample positions = test_draw(state.config, length, 0, 1, T, batch.tokens);
   AttentionMaps maps{length, T, batch.outputs, {}, {}};
   // A pass for each layer: a trace of all would hold them twice, which at length 500 is hundreds of megabytes.
-  for (int layer = 0; layer < blocks(state.config); ++layer)
+  for (int layer = 0; layer < layers; ++layer)
     maps.add(attention_of(state, batch, positions, layer));
   return maps;
 }
@@ -44,7 +44,7 @@ Tensor attention_of(const State& state, const Batch& batch, const PositionSample
 std::vector<AttentionMaps> attention_maps(const State& state, const std::vector<int>& lengths) {
   check_lengths(state.config, lengths);
   std::vector<AttentionMaps> all;
-  for (const int length : lengths) all.push_back(at_length(state, length));
+  for (const int length : lengths) all.push_back(at_length(state, length, common_blocks(state.config, lengths)));
   return all;
 }
 

@@ -24,12 +24,18 @@ const std::vector<Word<Resample>>& all_resamplings() {
 
 Device device(const Choices& c) { return find("device", all_devices(), c["device"]).value; }
 
-int blocks(const Choices& c) { return c.whole("layers") * (c.has("loops") ? c.whole("loops") : 1); }
+std::optional<int> loops(const Choices& c) {
+  if (!c.has("loops")) return 1;
+  if (c["loops"] == "length") return {};
+  return c.whole("loops");
+}
 
-void check_loops(const Choices& c) {
-  if (blocks(c) > 256)
-    bad_input("loops = {} of layers = {} are {} blocks; take at most 256", c.whole("loops"), c.whole("layers"),
-              blocks(c));
+int blocks(const Choices& c, int symbols) { return c.whole("layers") * loops(c).value_or(symbols); }
+
+void check_loops(const Choices& c, int symbols) {
+  if (const int all = blocks(c, symbols); all > 256)
+    bad_input("loops = {} of layers = {} are {} blocks{}; take at most 256", c["loops"], c["layers"], all,
+              loops(c) ? "" : fmt::format(" on {} symbols", symbols));
 }
 
 TransformerSpec transformer_spec(const RunSpec& c) {
@@ -39,7 +45,7 @@ TransformerSpec transformer_spec(const RunSpec& c) {
   s.symbols_out = what.symbols_out;
   s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"),
   s.ffn_multiplier = c.whole("ffn_multiplier");
-  s.loops = c.whole("loops"), s.causal = c.on("causal");
+  s.loops = loops(c), s.causal = c.on("causal");
   s.pool = c.whole("max_position"), s.first = c.whole("first_position");
   s.encoding = c.scheme, s.temperature = c.temperature;
   return s;

@@ -1,5 +1,7 @@
 // Builds the objects that a RunSpec names.
 #pragma once
+#include <optional>
+
 #include "core/backend.h"
 #include "experiment/config.h"
 #include "nn/transformer.h"
@@ -17,8 +19,10 @@ const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
 
 Device device(const Choices&);
-int blocks(const Choices&);             // of a pass: its layers, as often as it loops over them
-void check_loops(const Choices&);       // throws BadInput for more blocks than dropout and positions have streams for
+std::optional<int> loops(const Choices&);   // none: as many as the input has symbols
+int blocks(const Choices&, int symbols = 0);   // of a pass: its layers, as often as it loops over them
+// Throws BadInput for more blocks than dropout and positions have streams for. symbols: of the longest input.
+void check_loops(const Choices&, int symbols = 0);
 TransformerSpec transformer_spec(const RunSpec&);
 // Samplers that read classes of tokens also need `tokens`, (B, T).
 PositionSample draw(const RunSpec&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});

@@ -12,7 +12,7 @@ void check_sizes(const RunSpec& c) {
     while (c.whole("d_model") % fits != 0) --fits;
     bad_input("heads = {} does not divide d_model = {}; try heads = {}", c.whole("heads"), c.whole("d_model"), fits);
   }
-  check_loops(c);
+  check_loops(c, std::max(c.whole("train_length"), c.lengths("eval_lengths").to));
   check_fits(c.scheme, transformer_spec(c).shape());
 }
 

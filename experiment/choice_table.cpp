@@ -56,7 +56,12 @@ double learning_rate(const Choices& c, int64_t step) {
   }
   return c.number("lr") * std::min(double(step + 1) / std::max(1., warmup), fall);
 }
-Option loops_option() { return {"loops", 1, {1, 256}, "how often the blocks are passed, with the same weights"}; }
+Option loops_option(std::vector<std::string> words) {
+  Option o("loops", 1, {1, 256}, "how often the blocks are passed, with the same weights");
+  if (!words.empty()) o.help += "; length: once for each symbol of the input";
+  o.words = std::move(words);
+  return o;
+}
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }

@@ -43,7 +43,8 @@ Option spelled_option(const std::string& name, const std::string& standard, cons
                       std::vector<std::string> words, SettingsOf);
 Option encoding_option(const std::string& standard, const std::string& help);
 Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
-Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option(), loops_option();
+Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
+Option loops_option(std::vector<std::string> words = {});
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
 // lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last `cooling` of the steps, or over all
 // after the warm-up if these are fewer: in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From

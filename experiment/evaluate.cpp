@@ -53,6 +53,15 @@ PositionSample test_draw(const RunSpec& c, int length, int first, int count, int
               count, slots, tokens);
 }
 
+int common_blocks(const RunSpec& c, const std::vector<int>& lengths) {
+  int least = 256;
+  for (const int length : lengths) {
+    const Batch one = test_batch(c, length, 0, 1);
+    least = std::min(least, blocks(c, one.tokens.shape()[1] - one.outputs));
+  }
+  return least;
+}
+
 // 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
 // sequence stays below 256 MiB.
 int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (slots * slots), 1, 64)); }

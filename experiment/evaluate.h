@@ -22,6 +22,7 @@ struct AtLength {
 // do.
 Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
 PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});
+int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // of all these: loops may grow with them
 int sub_batch(int64_t slots);  // strings of so many slots in one batch
 
 // config.whole("eval_samples") strings of one length, with its baselines.

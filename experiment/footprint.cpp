@@ -24,7 +24,7 @@ double keys(const RunSpec& c, double slots) { return c.on("causal") ? (slots + 1
 double flops(const RunSpec& c, int length, double outputs) {
   const double n = slots(c, length), C = c.whole("d_model"),
                of_query = 2 * ((2 + 2.0 * c.whole("ffn_multiplier")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;
-  return blocks(c) * n * of_key + ((blocks(c) - 1) * n + outputs) * of_query;
+  return blocks(c, length) * n * of_key + ((blocks(c, length) - 1) * n + outputs) * of_query;
 }
 double answer_slots(const RunSpec& c, int length) { return task(c["task"]).output_length(length); }
 
@@ -35,20 +35,20 @@ double pairs(double held, double B, double heads, double T) {
   return held * one * std::clamp(std::floor((1 << 18) / one), 1., B);
 }
 
-// Numbers that a forward pass of B strings of T slots keeps for the backward pass, or holds at once without one.
-double activations(const RunSpec& c, double B, double T, bool trains) {
+// Numbers that a forward pass of B strings of this length keeps for the backward pass, or holds at once without one.
+double activations(const RunSpec& c, double B, int length, bool trains) {
   const Chosen<Scheme>& s = c.scheme;
   const Reads what = reads(s);
   const double matrices = s->pages.cost.matrices(transformer_spec(c).shape(), s.choices);
-  const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
-               layers = trains ? blocks(c) : 1;
+  const double T = slots(c, length), C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C,
+               H = c.whole("heads"), layers = trains ? blocks(c, length) : 1;
   // q, k, v, attention's output, its projection, two sums and two norms, the wide layer and the narrow one; without a
   // gradient only attention's or only the network's exist at once
   double n = trains
                  ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
                  : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) +
                        pairs(live_matrices(s, transformer_spec(c).shape()), B, H, T);
-  if (trains) n += (c.whole("loops") - 1) * B * T * C;   // the embedding is added to it
+  if (trains) n += (layers / c.whole("layers") - 1) * B * T * C;   // the embedding is added to it
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // the row of each pair
   if (trains) n += layers * B * H * T * (matrices * T + s->pages.cost.of_slots(transformer_spec(c).shape(), s.choices));
@@ -95,10 +95,10 @@ Forward Stack::forward(double B, double T, double keys) const {
 
 Forward string_forward(const RunSpec& c, int length, double inputs, bool all_slots) {
   const double T = slots(c, length), together = std::min<double>(inputs, sub_batch(slots(c, length))),
-               layers = blocks(c), heads = c.whole("heads"), C = c.whole("d_model");
+               layers = blocks(c, length), heads = c.whole("heads"), C = c.whole("d_model");
   return {.inputs = together,
           .slots = T,
-          .bytes = sizeof(real) * activations(c, together, T, false),
+          .bytes = sizeof(real) * activations(c, together, length, false),
           .flops = flops(c, length, all_slots ? T : answer_slots(c, length)),
           .logits = 2 * layers * T * keys(c, T) * C,
           .rows = layers * heads * T,

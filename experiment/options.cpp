@@ -157,7 +157,7 @@ const ChoiceTable& all_choices() {
                  {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
                  {"d_model", 64, {1, 65536}, "width"},
                  {"ffn_multiplier", 4, {1, 64}, "width of the feed-forward layer / d_model"},
-                 loops_option(),
+                 loops_option({"length"}),
                  {"causal", false, "a token sees only earlier ones"},
                  {"dropout", 0.1, {0, 0.99}, "dropout rate"}},
        .training = {{"steps", 10001, {1, most_steps}, "training steps"},

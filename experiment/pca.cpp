@@ -17,12 +17,12 @@ namespace {
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
 // For strings from .. from + samples - 1, at their answer slots.
-Activations activations(const State& state, int length, int from, int samples) {
+Activations activations(const State& state, int length, int layers, int from, int samples) {
   const RunSpec& c = state.config;
   const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
-  for (int layer = 0; layer < blocks(c); ++layer) names.push_back(output_of(layer));
-  Activations all{0, std::vector<std::vector<double>>(size_t(blocks(c)))};
+  for (int layer = 0; layer < layers; ++layer) names.push_back(output_of(layer));
+  Activations all{0, std::vector<std::vector<double>>(size_t(layers))};
   for (int first = from; first < from + samples; first += cut) {
     const int count = std::min(cut, from + samples - first);
     const Batch batch = test_batch(c, length, first, count);
@@ -32,7 +32,7 @@ Activations activations(const State& state, int length, int from, int samples) {
     const Tensor logits = state.test_net()(batch.tokens, T, {positions, {}, &trace});
     const Score s = score(slice(logits, 1, T - O, T).values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
-    for (int layer = 0; layer < blocks(c); ++layer) {
+    for (int layer = 0; layer < layers; ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)
       for (int b = 0; b < count; ++b)
         all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.begin() + (int64_t(b + 1) * T - O) * C,
@@ -72,8 +72,8 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
   const Inference as_this_run(c);
   std::vector<Activations> all;
-  for (const int length : lengths) all.push_back(activations(state, length, 0, samples));
-  return planes(lengths, samples, all, activations(state, lengths[0], samples, samples), c.whole("d_model"));
+  for (const int length : lengths) all.push_back(activations(state, length, layers, 0, samples));
+  return planes(lengths, samples, all, activations(state, lengths[0], layers, samples, samples), c.whole("d_model"));
 }
 
 }  // namespace poslab

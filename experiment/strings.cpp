@@ -96,7 +96,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
   check_lengths(c, {length}, "view");
   const Batch batch = test_batch(c, length, first, 1);
   const int T = batch.tokens.shape()[1];
-  Sample s{.layers = blocks(c),
+  Sample s{.layers = blocks(c, T - batch.outputs),
            .heads = c.whole("heads"),
            .matrices = matrices_of(c.scheme, transformer_spec(c).shape()),
            .outputs = batch.outputs,

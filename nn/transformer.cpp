@@ -1,5 +1,6 @@
 #include "nn/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -8,9 +9,9 @@ namespace poslab {
 namespace {
 
 TransformerSpec require_valid(TransformerSpec s) {
-  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1 || s.loops < 1)
+  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1 || s.loops.value_or(1) < 1)
     bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}, loops {}; all must be at least 1",
-              s.layers, s.heads, s.d_model, s.ffn_multiplier, s.loops);
+              s.layers, s.heads, s.d_model, s.ffn_multiplier, s.loops.value_or(1));
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
@@ -47,11 +48,13 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
       fused_terms(*encoding_, temperature_, pass.positions,
                   {spec_.heads, spec_.d_model / spec_.heads, rows.device()}, pass.trace);
   const Tensor input = in.x;
-  for (int n = 0; n < spec_.blocks(); ++n) {
+  const auto empty = std::count(tokens.data(), tokens.data() + T, spec_.symbols_in - 1);   // as many in each row
+  const int blocks = spec_.blocks(std::max(1, T - int(empty)));
+  for (int n = 0; n < blocks; ++n) {
     const int layer = n % spec_.layers;
     if (n > 0 && layer == 0) in = {in.x + input};
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(n);     // a block draws twice
-    const int queries = n + 1 == spec_.blocks() ? outputs : T;        // nothing reads the last block's other slots
+    const int queries = n + 1 == blocks ? outputs : T;        // nothing reads the last block's other slots
     const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
                              pass.positions.at_layer(layer), drop, pass.trace, nullptr, n - layer};
     in.terms = terms[size_t(layer)];

@@ -2,6 +2,7 @@
 // 64 with 8 heads, 249,026 parameters. Leaves out: decoders, autoregression.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/params.h"
@@ -13,14 +14,15 @@ struct TransformerSpec {
   int symbols_in = 3;        // embedding rows, "empty" included
   int symbols_out = 2;
   int layers = 5, heads = 8, d_model = 64;
-  int loops = 1;                   // how often the layers are passed, with the same weights
+  // How often the layers are passed, with the same weights; none: as often as the input has symbols besides "empty".
+  std::optional<int> loops = 1;
   int ffn_multiplier = 4;          // d_ff / d_model
   bool causal = false;
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1
   Chosen<Scheme> encoding;                       // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature;         // none, unless another is given
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
-  int blocks() const { return layers * loops; }   // of a pass: block0 ... in a trace
+  int blocks(int symbols) const { return layers * loops.value_or(symbols); }   // of a pass: block0 ... in a trace
 };
 
 // The arguments of a forward pass besides tokens: positions, dropout, and a Trace if activations are to be seen.

@@ -15,9 +15,9 @@ Transformer Transformer::at_temperature(const Chosen<TemperaturePolicy>& policy)
   return other;
 }
 
-Transformer Transformer::with_loops(int loops) const {
+Transformer Transformer::with_loops(std::optional<int> loops) const {
   Transformer other = *this;
-  if (loops < 1) bad_input("transformer: loops {}; it must be at least 1", loops);
+  if (loops && *loops < 1) bad_input("transformer: loops {}; it must be at least 1", *loops);
   other.spec_.loops = loops;
   return other;
 }

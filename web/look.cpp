@@ -87,7 +87,7 @@ Response ask_it(Request& request) {
                         {"input", Json::list(symbols)},
                         {"positions", Json::list(l.positions)},
                         {"accuracy", a.accuracy()},
-                        {"layers", blocks(s.config)},
+                        {"layers", blocks(s.config, int(input.size()))},
                         {"heads", s.config.whole("heads")},
                         {"time", l.time}}),
           {l.attention.begin(), l.attention.end()}};

@@ -63,7 +63,7 @@ Json config_json(const Choices& c) {
                          {"group", o.group},
                          {"about", o.option.help},
                          {"toggle", o.option.kind == Option::Kind::toggle},
-                         {"whole", o.option.kind == Option::Kind::whole},
+                         {"whole", o.option.kind == Option::Kind::whole && !o.option.is_word(c[o.option.name])},
                          {"number", o.option.kind == Option::Kind::number},
                          {"written", o.kept}});
   });

@@ -49,7 +49,7 @@ namespace {
 std::string as_toml(const Option& o, const std::string& value) {
   using Kind = Option::Kind;
   if (o.kind == Kind::toggle) return value == "on" ? "true" : "false";
-  if (o.kind == Kind::whole) return value;
+  if (o.kind == Kind::whole && !o.is_word(value)) return value;
   if (o.kind == Kind::number) return value.find_first_of(".e") == std::string::npos ? value + ".0" : value;
   return nlohmann::json(value).dump();
 }

@@ -130,7 +130,7 @@ json example(const State& state, int length) {
   const int block = (T + max_cells - 1) / max_cells;
   json layers = json::array();
   int queries = T;
-  for (int layer = 0; layer < blocks(c); ++layer) {
+  for (int layer = 0; layer < blocks(c, T - batch.outputs); ++layer) {
     const Tensor& weights = trace.captured.at(fmt::format("block{}.attention.weights", layer));
     queries = weights.dim(2);
     layers.push_back(layer_maps(weights, block));

@@ -38,7 +38,7 @@ Values values_of(const Choices& c) {
 
 nlohmann::ordered_json typed(const Option& o, const std::string& value) {
   if (o.kind == Option::Kind::toggle) return value == "on";
-  if (o.kind == Option::Kind::whole) return std::stoll(value);
+  if (o.kind == Option::Kind::whole && !o.is_word(value)) return std::stoll(value);
   if (o.kind == Option::Kind::number) return ascii::number(value);
   return value;
 }

@@ -7,9 +7,13 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "encodings/checks/setup.h"
+#include "experiment/ask.h"
+#include "experiment/attention_maps.h"
 #include "experiment/evaluate.h"
 #include "experiment/footprint.h"
+#include "experiment/pca.h"
 #include "experiment/step.h"
+#include "lab/runs/checkpoint.h"
 #include "nn/decoder.h"
 #include "tests/lab/helpers.h"
 
@@ -119,6 +123,50 @@ TEST_CASE("loops: they add no parameter, train, and may be others at test") {
   CHECK_THROWS_AS(one.net.with_loops(0), BadInput);
 }
 
+TEST_CASE("loops = length: as many as the input has symbols, in a step, in a test and after a checkpoint") {
+  for (const char* task : {"parity_check", "binary_addition", "modular_arithmetic"}) {
+    INFO(task);
+    const Settings own = {{"task", task}, {"layers", "2"}, {"eval_samples", "2"}};
+    State s(looped(overlaid(all_choices(), own, {{"loops", "length"}})));
+    for (const int length : {1, 5, 6, 9}) {
+      const Batch batch = draw_step(s.config, 0, length).batch;
+      const int T = batch.tokens.shape()[1], symbols = T - batch.outputs;
+      const PositionSample draw(sampler(s.config), Resample::per_forward, {}, 1, T);
+      const auto loss = [&](const Transformer& net, Trace* trace = nullptr) {
+        return double(cross_entropy(net(batch.tokens, batch.outputs, {draw, {}, trace}), batch.targets).item());
+      };
+      Trace all({"block*.out"});
+      CHECK(loss(s.net) == loss(s.net.with_loops(symbols), &all));
+      CHECK(loss(s.net) != loss(s.net.with_loops(symbols + 1)));
+      CHECK(all.captured.count(fmt::format("block{}.out", 2 * symbols - 1)));
+      State fixed(s.config.with({{"loops", fmt::format("{}", symbols)}}));
+      CHECK(test_at(s, length, 2).loss == test_at(fixed, length, 2).loss);
+      State again(s.config);
+      const double stepped = finish_step(s.config, start_step(again, draw_step(s.config, 0, length))).loss;
+      CHECK(stepped == finish_step(s.config, start_step(fixed, draw_step(s.config, 0, length))).loss);
+      CHECK(std::equal(again.params.grads(), again.params.grads() + again.params.count(), fixed.params.grads()));
+    }
+    for (int64_t n = 0; n < 3; ++n) finish_step(s.config, start_step(s, draw_step(s.config, n)));
+    State resumed = checkpoint_state(checkpoint_bytes(s), "checkpoint");
+    CHECK(resumed.config["loops"] == "length");
+    for (State* one : {&s, &resumed}) finish_step(s.config, start_step(*one, draw_step(s.config, 3)));
+    CHECK(checkpoint_bytes(resumed) == checkpoint_bytes(s));
+  }
+  CHECK(refusal([] { check(looped({{"loops", "length"}, {"layers", "2"}, {"eval_lengths", "1:200"}})); }) ==
+        "2: loops = length of layers = 2 are 400 blocks on 200 symbols; take at most 256");
+  CHECK(refusal([] { looped({{"loops", "long"}}); }) ==
+        "2: loops = \"long\" is not a whole number; it takes 1 .. 256 | length");
+}
+
+TEST_CASE("loops = length: a look inside has the blocks of the string, or those that all lengths have") {
+  const State s(looped({{"loops", "length"}, {"layers", "2"}}));
+  CHECK(pca(s, {6, 3}, 2).layers.size() == 6);
+  for (const AttentionMaps& maps : attention_maps(s, {6, 3})) CHECK(maps.layers.size() == 6);
+  CHECK(ask(s, {1, 0, 1, 1}, Asking{}).attention.size() == 8 * 2 * 5 * 5);   // blocks, heads, pairs of slots
+  CHECK(refusal([&] { ask(s, {1, 0, 1, 1}, Asking{.silenced = {{8, 0}}}); }) ==
+        "2: head 0 of layer 8, counted from 0, of a model of 8 layers with 2 heads; name one that it has");
+}
+
 TEST_CASE("loops: dropout draws anew in each, and gradients are those of differences") {
   State s(looped({{"loops", "4"}, {"dropout", "0.5"}}));
   const StepInputs in = draw_step(s.config, 0);
@@ -162,6 +210,11 @@ TEST_CASE("loops: the estimate of memory and time knows them") {
     once.set("loops", "1");
     CHECK(footprint(c).step > 4 * footprint(once).step);
     CHECK(work(c).step > 5 * work(once).step);
+    RunSpec grown = c, most = c;
+    grown.set("loops", "length"), most.set("loops", "40");   // the longest input, in training
+    CHECK(footprint(grown).step == footprint(most).step);
+    CHECK(work(grown).step == doctest::Approx(work(most).step * 0.6).epsilon(0.2));
+    CHECK(work(grown).test < work(most).test / 2);            // to length 12
   }
 }
 

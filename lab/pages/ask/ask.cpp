@@ -29,7 +29,7 @@ nlohmann::json in_rows(const std::vector<double>& m, size_t count) {
 
 Session::Session(std::string run, Respondent respondent, const Options& options)
     : run_(std::move(run)), respondent_(std::move(respondent)), options_(options) {
-  if (!options.attention.empty()) look_ = read_look(options.attention, respondent_.config);
+  if (!options.attention.empty()) look_ = read_look(options.attention, respondent_.config, 256);
 }
 
 std::string Session::heading() const {
@@ -79,7 +79,9 @@ Tokens Session::read(const std::string& text) const {
 }
 
 std::string Session::reply(const std::string& text) {
-  const Exchange exchange = ask(read(text));
+  const Tokens input = read(text);
+  if (look_.layer) look_ = read_look(options_.attention, respondent_.config, int(input.size()));
+  const Exchange exchange = ask(input);
   asked_.push_back(exchange);
   if (options_.json) {
     nlohmann::ordered_json all = json_of(respondent_, exchange);

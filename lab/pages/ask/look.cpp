@@ -16,8 +16,8 @@ constexpr size_t most_columns = 160;
 
 }  // namespace
 
-Look read_look(const std::string& text, const RunSpec& c) {
-  if (text == "max") return {blocks(c), 0};
+Look read_look(const std::string& text, const RunSpec& c, int symbols) {
+  if (text == "max") return {blocks(c, symbols), 0};
   const size_t dot = text.find('.');
   if (dot == std::string::npos)
     bad_input(
@@ -29,7 +29,7 @@ Look read_look(const std::string& text, const RunSpec& c) {
     return int(read_whole(fmt::format("--attention {}: {}", text, what), part, range, to_string(range)));
   };
   const std::string head = text.substr(dot + 1);
-  return {read("layer", text.substr(0, dot), blocks(c)),
+  return {read("layer", text.substr(0, dot), blocks(c, symbols)),
           head == "max" ? 0 : read("head", head, c.whole("heads"))};
 }
 

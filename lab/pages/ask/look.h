@@ -10,8 +10,9 @@ struct Look {
   int layer = 0, head = 0;   // from 1; head 0: the maximum over all heads
 };
 
-// "2.3", "2.max"; "max" is the maximum over the heads of the last layer. Throws BadInput for a missing layer or head.
-Look read_look(const std::string& text, const RunSpec&);
+// "2.3", "2.max"; "max" is the maximum over the heads of the last layer. Throws BadInput for a layer or head that a
+// pass of so many symbols does not have.
+Look read_look(const std::string& text, const RunSpec&, int symbols);
 std::string words_of(const Look&);   // "layer 2, head 3"
 
 // Throws BadInput if the weights of a string of this many slots would not fit.

@@ -40,7 +40,7 @@ json question(const Respondent& asked, const Answer& a) {
   for (const int symbol : a.input) symbols.push_back(alphabet[size_t(symbol)]);
   for (const int symbol : a.said) said.push_back(a.other_words.count(symbol) ? json(a.word(symbol)) : json(symbol));
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
-  for (int layer = 0; layer < blocks(asked.config); ++layer)
+  for (int layer = 0; layer < blocks(asked.config, int(a.input.size())); ++layer)
     layers.push_back(maps(asked.attention(a, layer), block));
   return {{"kind", "question"}, {"input", symbols}, {"expected", a.expected},
           {"said", said},       {"block", block},   {"layers", layers}};
