@@ -23,7 +23,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;   // name and
 
 // One option of a thing.
 struct Option {
-  //   toggle  on or off        word    one of `words`          whole, number    3   2.5
+  //   toggle  on or off        word    one of `words`          whole, number    3   2.5; a whole number's `words`, too
   //   wholes, numbers          lists: 1/2/8   1/2.5/8
   //   length  a whole number, or a share of the trained length: 0.5L           lengths          a range: 1:100
   enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };

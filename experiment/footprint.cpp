@@ -150,7 +150,7 @@ Load string_load(const RunSpec& c) {
   if (finite(s)) parameters += double(c.whole("max_position")) * C;  // a learned vector for each
   if (has(what, Reads::distances) && s->pages.doors.find('3') != std::string::npos && !has(what, Reads::positions))
     parameters += c.whole("layers") * C * C;
-  const double kept = activations(c, most_at_once(c, c.whole("batch")), slots(c, c.whole("train_length")), true);
+  const double kept = activations(c, most_at_once(c, c.whole("batch")), c.whole("train_length"), true);
   return load_of_lengths(c, parameters, kept, 1, [&](int n, double strings) { return string_forward(c, n, strings); });
 }
 

@@ -71,6 +71,7 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   if (const int points = samples * task(c["task"]).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
   const Inference as_this_run(c);
+  const int layers = common_blocks(c, lengths);
   std::vector<Activations> all;
   for (const int length : lengths) all.push_back(activations(state, length, layers, 0, samples));
   return planes(lengths, samples, all, activations(state, lengths[0], layers, samples, samples), c.whole("d_model"));

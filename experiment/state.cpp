@@ -14,7 +14,7 @@ State::State(const RunSpec& c)
 }
 
 Transformer State::test_net() const {
-  Transformer own = net.with_loops(config.whole("loops"));
+  Transformer own = net.with_loops(loops(config));
   if (config["test_temperature"] == "same") return own;
   Transformer made = own.at_temperature(config.test_temperature);
   check_aligned(config.test_temperature, params);

@@ -42,7 +42,7 @@ class Transformer {
   const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with other layers of positions, one for each block.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
-  Transformer with_loops(int) const;   // passes its layers this often, its weights shared
+  Transformer with_loops(std::optional<int>) const;   // passes its layers this often, its weights shared
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 
