@@ -137,7 +137,7 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     short = {one: whole for one, whole in _testing.items() if whole in tested}
     texts = _texts(options, (*short, *tested, "threads", "device"))
     named = [(short.get(option, option), text) for option, text in texts]
-    own = ("loops", "matmul", "threads", "device")
+    own = ("matmul", "threads", "device")
     for option, _ in named:
         if not name and not option.startswith(("eval_", "test_")) and option not in own:
             raise ValueError(f"{option} makes another model than the run's; give a name, under which its test is kept")

@@ -64,7 +64,9 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     rounded = pl.evaluate(run, matmul="bf16", progress=False)
     assert rounded.result["test"] == {"matmul": "bf16"}
     assert list(rounded.lengths["loss"]) != list(run.lengths["loss"])
-    grown = pl.evaluate(run, loops="length", lengths="1:2", progress=False)
+    with pytest.raises(ValueError, match="loops makes another model than the run's; give a name"):
+        pl.evaluate(run, loops=2, progress=False)
+    grown = pl.evaluate(run, loops="length", lengths="1:2", name="grown", progress=False)
     assert grown.result["test"]["loops"] == grown.result["config"]["loops"] == "length"
     assert list(grown.lengths["loss"] == run.lengths["loss"][:2]) == [True, False]
 
