@@ -138,10 +138,16 @@ std::vector<Planned> plan(const Request& request) {
     all.push_back(std::move(p));
   }
   const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
-  if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
+  const Plan trials = all_trials(all);
+  if (std::any_of(all.begin(), all.end(), trains) && trials.empty())
     bad_input("{} has no trial with {}{}{}; ask for others, or for all", fmt::join(request.what, " "),
               fmt::join(request.tasks, ", "), request.tasks.empty() || request.encodings.empty() ? "" : " and ",
               fmt::join(request.encodings, ", "));
+  for (const auto& [option, names] : {std::pair("task", &request.tasks), {"encoding", &request.encodings}})
+    for (const std::string& name : *names)
+      if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return t.config()[option] == name; }))
+        bad_input("--{}s {}: {} has no trial with it among these; leave it out", option, name,
+                  fmt::join(request.what, " "));
   return all;
 }
 

@@ -141,11 +141,12 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
     assert "4 of 6 trials are done; 2 impossible" in first.stdout, first.stderr
     text = (tmp_path / "ranking.md").read_text()
     assert "2 encodings ranked" in text and "is for 6 heads, and the model has heads = 2" in text
-    words = ["--encodings", "none,rope,alibi:symmetric,cope,window:window=500"]
+    words = ["--encodings", "none,rope,alibi:symmetric,cope,window:window=500,rerope"]
     again = compare(*words)
-    assert again.returncode == 0 and "16 trials, 4 of them done" in again.stderr, again.stderr
+    assert again.returncode == 0 and "18 trials, 4 of them done" in again.stderr, again.stderr
     text = (tmp_path / "ranking.md").read_text()
-    assert "4 encodings ranked" in text and "so they do not show what they are for: window:window=500 (500)." in text
+    assert "5 encodings ranked" in text and "| rerope:window=0.5L |" in text  # of other lengths on each task
+    assert "so they do not show what they are for: window:window=500 (500)." in text
     assert "4 encodings ranked" in (tmp_path / "causal.md").read_text()
     causal = pd.read_csv(tmp_path / "causal.csv")
     assert "cope" in set(causal["encoding"]) and set(causal["causal"]) == {"on"}
@@ -160,8 +161,7 @@ def test_the_committed_ranking_follows_from_the_committed_trials():
     options = ["id", "task", "encoding", "positions", "seed", "lr", "steps", "train_length", "eval_lengths"]
     about = {"trials": rows[options].assign(causal=False).to_dict("records"), "failed": [], "windows": {}, "slots": 0}
     committed = pd.read_csv(RESULTS / "every-scheme/ranking.csv").query("task == 'mean'")
-    spelled = {name.split(":")[0]: name for name in committed["encoding"]}  # window=0.5L is window=10
-    about["schemes"] = {t.id: spelled[t.encoding.split(":")[0]] for t in rows.itertuples()}
+    about["schemes"] = {t.id: t.encoding for t in rows.itertuples()}
     lines = []
     for t in rows.itertuples():
         baselines = {name: getattr(t, name) for name in made_up.BASELINES}

@@ -15,16 +15,20 @@ const std::vector<std::string> references = {"none", "rope", "alibi"};
 
 namespace {
 
-// The spelling of each runnable trial's scheme, and the windows of schemes that have one; the slots of the
-// longest string; and the trials that failed.
+// The spelling of each runnable trial's scheme, in which lengths are shares of the trained one, as that differs between
+// tasks; the least window of each scheme that has one; the slots of the longest string; and the trials that failed.
 Json about(const Outcomes& outcomes) {
   Json all = {{"schemes", Json::object()}, {"windows", Json::object()}, {"failed", Json::array()}};
   int slots = 0;
   for (const Trial& t : outcomes.plan()) {
     if (!t.impossible.empty()) continue;
-    const auto scheme = RunSpec(t.config()).scheme;
-    all["schemes"][t.id] = scheme.spelled();
-    if (scheme.choices.has("window")) all["windows"][scheme.spelled()] = scheme.choices.whole("window");
+    const RunSpec c(t.config());
+    const std::string spelled = choose_encoding(c["encoding"]).spelled();
+    all["schemes"][t.id] = spelled;
+    if (c.scheme.choices.has("window")) {
+      const int window = c.scheme.choices.whole("window");
+      all["windows"][spelled] = std::min(window, all["windows"].value(spelled, window));
+    }
     slots = std::max(slots, longest(t.config()));
   }
   for (const Missing& m : outcomes.missing())
