@@ -14,8 +14,11 @@ from query import by, markdown, table
 HERE = pathlib.Path(__file__).resolve().parent
 FILE = "loops.csv"
 RANGES = {"trained": (1, 20), "validation": (21, 30), "test": (31, 100)}  # of lengths
-NAMES = {("rope", 1): "three blocks, randomized RoPE", ("relative", 1): "three blocks, randomized relative",
-         ("relative", 6): "a looped block, randomized relative"}  # fmt: skip
+NAMES = {("rope", 3): "three blocks, randomized RoPE", ("relative", 3): "three blocks, randomized relative",
+         ("hard_alibi", 3): "three blocks, hard ALiBi", ("shaw:clip=2", 3): "three blocks, Shaw, Abacus",
+         ("hard_alibi:windowed=2", 1): "a looped block, hard ALiBi",
+         ("shaw:clip=2", 1): "a looped block, Shaw, Abacus"}  # fmt: skip
+KEYS = ("task", "encoding", "layers", "loops", "seed")  # of a run
 
 
 def mean_of(rows, name, part):
@@ -31,29 +34,30 @@ def rows_of(folder):
         for path in (result.parent / "eval.csv", *sorted(result.parent.glob("eval-loops-*.csv"))):
             tested = path.stem.removeprefix("eval-loops-") if "loops" in path.stem else config["loops"]
             lengths = list(csv.DictReader(path.open()))
-            row = {name: config[name] for name in ("task", "encoding", "loops", "seed")} | {"tested_loops": int(tested)}
+            row = {name: config[name] for name in KEYS} | {"tested_loops": tested}
             rows.append(row | {part: f"{mean_of(lengths, 'accuracy', part):.4f}" for part in RANGES})
             guesses = (mean_of(lengths, name, "test") for name in ("chance", "majority"))
             rows[-1]["guess"] = f"{max(guesses):.4f}"
-    return sorted(rows, key=lambda r: (r["task"], *(r[n] for n in ("encoding", "loops", "seed", "tested_loops"))))
+    return sorted(rows, key=lambda r: [str(r[name]) for name in (*KEYS, "tested_loops")])
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on the validation lengths; of equal ones the fewest loops."""
-    return [max(of, key=lambda r: (r["validation"], -r["tested_loops"])) for of in by("seed", rows).values()]
+    """For each seed the row with the best accuracy on the validation lengths; of equal ones the trained number."""
+    best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
+    return [max(of, key=best) for of in by("seed", rows).values()]
 
 
 def loops_lines():
     head = ["task", "model", "trained lengths", "21 to 30", "31 to 100", "loops at test", "learned"]
     cells = []
     for task, all in by("task", table(FILE)).items():
-        for (encoding, loops), name in NAMES.items():
-            picked = chosen([r for r in all if (r["encoding"], r["loops"]) == (encoding, loops)])
+        for (encoding, layers), name in NAMES.items():
+            picked = chosen([r for r in all if (r["encoding"], r["layers"]) == (encoding, layers)])
             if not picked:
                 continue
             score = lambda part: (f"{100 * statistics.mean(r[part] for r in picked):.1f} "
                                   f"({', '.join(f'{100 * r[part]:.0f}' for r in picked)})")  # fmt: skip
-            counts = ", ".join(str(r["tested_loops"]) for r in picked) if loops > 1 else "–"
+            counts = ", ".join(str(r["tested_loops"]) for r in picked) if layers == 1 else "–"
             above = sum(r["test"] > r["guess"] + 0.05 for r in picked)
             cells.append([f"`{task}`", name, *map(score, RANGES), counts, f"{above} of {len(picked)}"])
     return markdown(head, cells)
