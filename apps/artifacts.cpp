@@ -99,8 +99,8 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
     for (const Trial& t : all) ids.insert(t.id);
     for (const Trial& t : read_plan(path))
       if (!ids.count(t.id))
-        bad_input("{} is the plan of another size or has more tables, tasks or encodings; name those, too, choose another "
-                  "--out, or draw what is there with --draw", path);
+        bad_input("{} is the plan of another size or has more tables, tasks or encodings; name those, too, choose "
+                  "another --out, or draw what is there with --draw", path);
   }
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }

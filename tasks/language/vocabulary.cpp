@@ -65,10 +65,11 @@ std::vector<std::string> Vocabulary::bytes() {
 
 Vocabulary::Vocabulary(std::vector<Merge> merges) : merges_(std::move(merges)) {
   for (const Merge& m : merges_) {
-    if (m.first < 0 || m.second < 0 || m.first >= size() || m.second >= size())
-      bad_input("vocabulary: merge {} joins tokens {} and {}; only 0 .. {} come before it", size() - 256, m.first,
-                m.second, size() - 1);
-    rank_.emplace(m, size() - 256);
+    const int token = int(text_.size());
+    if (m.first < 0 || m.second < 0 || m.first >= token || m.second >= token)
+      bad_input("vocabulary: merge {} joins tokens {} and {}; only 0 .. {} come before it", token - 256, m.first,
+                m.second, token - 1);
+    rank_.emplace(m, token - 256);
     text_.push_back(text_[size_t(m.first)] + text_[size_t(m.second)]);
   }
 }
