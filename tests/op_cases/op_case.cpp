@@ -13,10 +13,10 @@ std::vector<File>& files() {
   return all;
 }
 
-// POSLAB_OPS_FIRST=scan: cases of kernels with this name come first, so that tools/mutate, which has changed a kernel,
-// sees it fail sooner.
-bool is_first(const OpCase& c) {
-  const char* word = std::getenv("POSLAB_OPS_FIRST");
+// Whether the environment names the case's kernel, by its first letters: POSLAB_OPS=scan runs its cases alone, and
+// POSLAB_OPS_FIRST=scan before the others, so that tools/mutate, which has changed a kernel, sees it fail sooner.
+bool is_named(const OpCase& c, const char* variable) {
+  const char* word = std::getenv(variable);
   return word && c.kernel.rfind(word, 0) == 0;
 }
 
@@ -25,7 +25,8 @@ std::vector<OpCase> collect(For purpose) {
   for (const File& file : files())
     if (file.purpose == purpose) file.make(cases);
   std::stable_sort(cases.begin(), cases.end(), [](const OpCase& a, const OpCase& b) { return a.kernel < b.kernel; });
-  std::stable_partition(cases.begin(), cases.end(), is_first);
+  std::stable_partition(cases.begin(), cases.end(), [](auto& c) { return is_named(c, "POSLAB_OPS_FIRST"); });
+  if (std::getenv("POSLAB_OPS")) std::erase_if(cases, [](auto& c) { return !is_named(c, "POSLAB_OPS"); });
   return cases;
 }
 

@@ -52,13 +52,12 @@ using Set = std::set<std::string>;
 }  // namespace
 
 TEST_CASE("tasks: the fifteen of table 1, in its order, by level") {
-  REQUIRE(all_tasks().size() == 15);
-  REQUIRE(oracles().size() == 15);
-  for (size_t i = 0; i < 15; ++i) {
+  for (size_t i = 0; i < all_tasks().size(); ++i) {
     const Task& t = task(all_tasks()[i].name);
-    CHECK(t.name == oracles()[i].task);
     CHECK(t.name == all_tasks()[i].name);
-    CHECK(t.level == (i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive"));
+    REQUIRE_MESSAGE((i < oracles().size() && t.name == oracles()[i].task),
+                    t.name << " has no oracle at its place; write one in tests/tasks/task_oracle.cpp");
+    if (i < 15) CHECK(t.level == (i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive"));
     CHECK(t.symbols_in == int(oracles()[i].symbols.size()));
     CHECK(!t.summary.empty());
   }

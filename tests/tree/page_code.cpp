@@ -22,7 +22,7 @@ namespace {
 // page docs/adding.md
 struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |p_j - p_i|
   std::vector<double> slope;
-  explicit Both(const ModelShape& m)
+  Both(const LayerParams&, const ModelShape& m, const Choices&)     // as layer_of makes it
       : Rotary("both", frequencies(m.head_dim()), Pairing::interleaved), slope(alibi_slopes(m.heads)) {}
 
   Scores scores(const Heads& in, const Positions& p) const override {
@@ -67,7 +67,8 @@ TEST_CASE("pages: code of the pages is in this file word for word") {
 
 TEST_CASE("pages: a rotation with a bias has the logits of both") {
   const ModelShape shape = shape_of();
-  const Both both(shape);
+  const Params params(1);
+  const Both both({params / "layer", params / "shared"}, shape, Choices("both", {}));
   const Model none = model_of("none"), rope = model_of("rope"), alibi = model_of("alibi:symmetric,mode=differences");
   for (const std::vector<double>& at : {std::vector<double>{0, 1, 2, 3, 4, 5}, {1, 2, 5, 11, 12, 20}})
     for (const int queries : {6, 2}) {
