@@ -13,6 +13,7 @@
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 #include "lab/files/version.h"
 #include "lab/papers/python.h"
 
@@ -146,8 +147,7 @@ std::vector<Planned> plan(const Request& request) {
   for (const auto& [option, names] : {std::pair("task", &request.tasks), {"encoding", &request.encodings}})
     for (const std::string& name : *names)
       if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return t.config()[option] == name; }))
-        bad_input("--{}s {}: {} has no trial with it among these; leave it out", option, name,
-                  fmt::join(request.what, " "));
+        tell(stderr, "--{}s {}: {} has no trial with it among these\n", option, name, fmt::join(request.what, " "));
   return all;
 }
 

@@ -9,7 +9,7 @@ source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 
 # Words that came with bash 4 or later; an array that may be empty is unset there, and all but these have an element.
 later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
-arrays='"\$\{(mode|more|mine|kept|of_double|options|files)\[@\]\}"'
+arrays='"\$\{(mode|more|mine|kept|of_double|options|files|unit)\[@\]\}"'
 too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
                                       grep -E '\$\{[a-z_]+\[@\]\}'; }; }
 folder=$(mktemp -d)

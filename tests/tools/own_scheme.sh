@@ -11,10 +11,11 @@ page=$source/docs/own_scheme.md
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p docs tests encodings build/release python/poslab
+mkdir -p docs tests/data encodings build/release python/poslab
 cp "$source/CMakePresets.json" .
 cp "$source"/encodings/{all.cpp,template.cpp.txt} encodings
 cp -r "$source/tests/reference" tests
+cp -r "$source/tests/data/reference" tests/data
 cp -r "$source/tools" .
 cp -r "$source/python/poslab/formulas" python/poslab
 

@@ -36,6 +36,18 @@ std::string with_replaced(std::string text, const std::string& old, const std::s
 
 }  // namespace
 
+TEST_CASE("checkpoint: a training whose loops grow with the length goes on bit by bit") {
+  const RunSpec c(configure(overlaid(all_choices(), {{"task", "parity_check"}, {"encoding", "rope"}, {"layers", "1"}},
+                                     {{"heads", "2"}, {"d_model", "16"}, {"batch", "4"}, {"train_length", "6"},
+                                      {"loops", "length"}, {"steps", "20"}})));
+  State s(c);
+  for (int64_t n = 0; n < 3; ++n) finish_step(c, start_step(s, draw_step(c, n)));
+  State resumed = checkpoint_state(checkpoint_bytes(s), "checkpoint");
+  CHECK(resumed.config["loops"] == "length");
+  for (State* one : {&s, &resumed}) finish_step(c, start_step(*one, draw_step(c, 3)));
+  CHECK(checkpoint_bytes(resumed) == checkpoint_bytes(s));
+}
+
 TEST_CASE("a checkpoint gives back the state, and the next step is the same") {
   State s = after_steps(3);
   const std::string bytes = checkpoint_bytes(s);
