@@ -374,6 +374,10 @@ def main():
     jobs = options.only.split(",")
     if unknown := [job for job in jobs if job not in JOBS]:
         parser.error(f"no job {unknown[0]}; there are {', '.join(JOBS)}")
+    drawing = "import pandas, scipy, statsmodels, matplotlib"  # as `poslab reproduce` looks for them
+    if "reproduce" in jobs and subprocess.run(["python3", "-c", drawing], stderr=subprocess.DEVNULL).returncode:
+        print("reproduce is left out: python3 lacks pandas, SciPy, statsmodels or matplotlib")
+        jobs.remove("reproduce")
     long = options.kills >= 20
     with tempfile.TemporaryDirectory(prefix="poslab-torture-") as name:
         folder = pathlib.Path(name)
