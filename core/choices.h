@@ -41,7 +41,7 @@ struct Option {
 
   std::string name, standard, help;      // standard: the text of the default
   Kind kind;
-  std::vector<std::string> words = {};   // none: any text; of a whole number: those that it also takes
+  std::vector<std::string> words = {};   // none: any text; for a whole number: words in its place
   Range range = {0, 0};
   // For an option whose words are names of things with options of their own: the settings that a text such as
   // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: it sets this option
@@ -75,7 +75,7 @@ struct Spelling {
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
-// The parts of a composition such as "rope|none", which the separator stands between. The + of 1e+16 separates nothing.
+// The parts of a composition such as "rope|none", without the separators. The + of 1e+16 separates nothing.
 std::vector<std::string> split(const std::string& text, char separator);
 
 // The options of a thing, each with a value.

@@ -73,8 +73,9 @@ std::string summary(const Learner& l, const RunSpec& tested, const Results& all,
   std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", studied.empty() ? kind.name : studied,
                                  tested.scheme.spelled(), tested["positions"], l.params().count(), l.adam().step);
   if (seconds) text += fmt::format(", {:.1f} steps/s with checkpoints", double(l.adam().step) / *seconds);
-  for (const std::string option : {"temperature", "loops", "matmul", "documents"})    // kind.shown names the others
-    if (tested.has(option) && tested[option] != l.config()[option])
+  for (const std::string& option : kind.tested)       // the encoding is named above, and ranges and test_... below
+    if (option != "encoding" && !option.starts_with("eval_") && !option.starts_with("test_") &&
+        tested[option] != l.config()[option])
       text += fmt::format(", tested with {} = {}", option, tested[option]);
   return text + "\n" + kind.shown(tested, all);
 }

@@ -48,3 +48,15 @@ def test_packed_documents_are_tested_without_repeats_and_have_no_charts_of_them(
     page = tmp_path / "page.html"
     subprocess.run([PROGRAM, "report", tmp_path / "run", "-o", page], check=True, capture_output=True)
     assert "repeated texts" not in page.read_text() and "long texts" in page.read_text()
+
+
+def test_losses_of_other_tokens_share_a_chart_that_says_so(tmp_path):
+    for what in ("answer", "all"):
+        subprocess.run([PROGRAM, "decoder", "train", "--task", "reverse_string", "--preset", "tiny", "--layers", "1",
+                        "--steps", "2", "--warmup", "1", "--eval-lengths", "1:22", "--eval-samples", "2", "--loss-on",
+                        what, "--out", tmp_path / what], check=True, capture_output=True)  # fmt: skip
+    for runs in (["answer"], ["answer", "all"]):
+        page = tmp_path / "page.html"
+        subprocess.run([PROGRAM, "report", *(tmp_path / run for run in runs), "-o", page], check=True,
+                       capture_output=True)  # fmt: skip
+        assert ("Lines with another loss_on are means over other tokens" in page.read_text()) == (len(runs) > 1)

@@ -18,9 +18,9 @@
 #   alone, macos     compiles each file by itself; parses all of them with the headers of macOS
 #   portable, portable-arm      the program and wheel for older systems, in a bare Debian 11; for ARM, by qemu
 #
-# What the parts take is built first, one after the other, by all cores. Then ctest runs two of them at a time, as most
-# use one core, each with its output in build/test-NAME.log. The last line counts what passed and failed. By hand, when
-# all is built: ctest --test-dir build/tests -L python, and -N for the list.
+# All targets of the parts are built first, by all cores. Then ctest runs two parts at a time, as most use one core,
+# each with its output in build/test-NAME.log. The last line counts passed and failed tests. By hand, when all is built:
+# ctest --test-dir build/tests -L python, and -N for the list.
 
 passed=0 failed=0 summary='' failures='' parts=() kept=()
 
@@ -160,8 +160,8 @@ add_up() {   # NAME: counts the cases of a part that has run
   summary+=$line$'\n'
 }
 
-# tests/parts.cmake has the parts' labels, their seconds, by which ctest begins with the longest, and their limits. Two
-# run at a time, and a page that waits for a browser most of its time beside them.
+# Labels, durations and limits are in tests/parts.cmake; ctest starts the longest part first. Two run at a time, and
+# beside them the page's, which waits for a browser most of its time.
 run_parts() {   # all of `parts`
   local name pattern places=5 began=$SECONDS
   (($(getconf _NPROCESSORS_ONLN) > 1)) || places=2
