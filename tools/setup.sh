@@ -130,7 +130,8 @@ needs() {   # PURPOSE...: installs what is missing, if it can
   fi
   [[ $(id -u) == 0 ]] || as_root='sudo '
   local line="${as_root}apt-get update && ${as_root}env DEBIAN_FRONTEND=noninteractive"
-  line+=" apt-get install -y --no-install-recommends ${packages% }"
+  # waits for another installation, such as the updates after a machine has started
+  line+=" apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 ${packages% }"
   if [[ $as_root ]] && ! command -v sudo > /dev/null; then
     say "not found: $packages, and there is no sudo here; going on without. As root, install them by:"
     printf '  %s\n' "${line//sudo /}"
