@@ -13,7 +13,6 @@
 #include "lab/hub/hf_run.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/pages/page/print.h"
-#include "lab/pages/report/compared.h"
 #include "lab/pages/report/report.h"
 #include "lab/papers/compare/compare.h"
 #include "lab/runs/output.h"
@@ -105,7 +104,8 @@ std::string table_of(const Tests& t) {
   if (t.names.size() == 1) return language_kind().shown(t.tested[0], t.results[0]);
   std::vector<const Results*> results;
   for (const Results& one : t.results) results.push_back(&one);
-  return report::compared_text(report::compared(results, t.tested[0].whole("eval_tail")), t.names);
+  const std::vector<page::Grid> all = report::compared(t.names, results, t.tested[0].whole("eval_tail"));
+  return fmt::format("{}\n{}\n{}\n{}", all[0].caption, markdown(all[0]), all[1].caption, markdown(all[1]));
 }
 
 bool is_drawn(const std::string& file) {

@@ -340,7 +340,6 @@ const Kind& answering_kind() {
       .last_file = "result.json",
       .format = "poslab decoder of a task 1",
       .checkpoints_are_read = "a decoder of a task; `poslab decoder` reads",
-      .report = "tasks",
       .tested = {"encoding", "temperature", "loops", "eval_lengths", "eval_samples", "matmul"},
       .table = answering::all_choices,
       .configure = answering::configure,

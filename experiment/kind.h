@@ -20,7 +20,6 @@ struct Kind {
   std::string last_file;               // the last file of a complete run
   std::string format;                  // format of its checkpoints; changes when older ones become unreadable
   std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for users who confuse kinds
-  std::string report;                  // the sections of its pages (lab/pages/report): "tasks", "language"
   std::vector<std::string> tested;     // options that its eval can change, in their order in the name of a test
   const ChoiceTable& (*table)();
   Choices (*configure)(const Settings&);   // throws BadInput

@@ -38,7 +38,6 @@ const Kind& strings_kind() {
       .last_file = "result.json",
       .format = state_format,
       .checkpoints_are_read = "a task; `poslab resume`, eval and ask read",
-      .report = "tasks",
       .tested = {"loops", "eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout",
                  "matmul"},
       .table = all_choices,

@@ -226,7 +226,6 @@ const Kind& language_kind() {
                             .last_file = "eval.csv",
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
-                            .report = "language",
                             .tested = {"encoding", "temperature", "loops", "documents", "separator", "eval_times",
                                        "eval_samples", "matmul"},
                             .table = language::all_choices,

@@ -207,7 +207,6 @@ const Kind& t5_kind() {
                             .last_file = "eval.csv",
                             .format = "poslab T5 1",
                             .checkpoints_are_read = "a T5; `poslab t5` reads",
-                            .report = "t5",
                             .tested = {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples", "matmul"},
                             .table = t5::all_choices,
                             .configure = t5::configure,

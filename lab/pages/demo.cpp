@@ -24,47 +24,39 @@ namespace fs = std::filesystem;
 
 // The settings of both runs, which differ only in their positions. Steps, batch and learning rate come from the preset
 // tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
-const Settings both = {{"task", "bucket_sort"}, {"encoding", "rope"},      {"layers", "3"},
-                       {"train_length", "20"},  {"steps", "3000"},         {"batch", "32"},
-                       {"lr", "0.0003"},        {"max_position", "400"},   {"eval_lengths", "1:100"},
-                       {"eval_samples", "128"}, {"seed", "1"}};
+const Settings both = {{"task", "bucket_sort"},   {"encoding", "rope"},    {"layers", "3"},  {"train_length", "20"},
+                       {"steps", "3000"},         {"batch", "32"},         {"lr", "0.0003"}, {"max_position", "400"},
+                       {"eval_lengths", "1:100"}, {"eval_samples", "128"}, {"seed", "1"}};
 
 void say(const std::string& line) {
   if (Progress::shown) tell(log_of_thread(), "{}\n", line);
 }
 
-struct DemoRun {
-  std::string folder;
-  Settings all;
-  Choices wanted;
-};
-
-// The planned run with these positions. An existing one with other options is left alone.
-DemoRun planned(const std::string& folder, const std::string& positions, const Settings& more) {
-  const Settings all = overlaid(all_choices(), both, overlaid(all_choices(), more,
-                                                              {{"positions", positions}, {"out", folder}}));
-  const Choices wanted = configure(all);
+// The options of the run with these positions. An existing one with other options is left alone.
+Settings planned(const std::string& folder, const std::string& positions, const Settings& more) {
+  const Settings all =
+      overlaid(all_choices(), both, overlaid(all_choices(), more, {{"positions", positions}, {"out", folder}}));
   const std::string config = folder + "/config.toml";
-  if (fs::exists(config) && read_file(config) != to_toml(wanted))
+  if (fs::exists(config) && read_file(config) != to_toml(configure(all)))
     bad_input("{0} is a run with other options, or of another version; use --out with another folder, or rm -r {0}",
               shell_path(folder));
-  return {folder, all, wanted};
+  return all;
 }
 
-// The run exists afterwards.
-std::string trained(const DemoRun& run) {
-  const auto& [folder, all, wanted] = run;
-  if (fs::exists(folder + "/config.toml")) {
-    if (fs::exists(folder + "/result.json"))
-      say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_path(folder)));
-    else
-      resume_run(folder, {{"threads", wanted["threads"]}});
-    return folder;
+// Its test; the run exists afterwards.
+std::vector<AtLength> trained(const Settings& all) {
+  const Choices c = configure(all);
+  const std::string& folder = c["out"];
+  if (fs::exists(folder + "/result.json"))
+    say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_path(folder)));
+  else if (fs::exists(folder + "/config.toml"))
+    resume_run(folder, {{"threads", c["threads"]}});
+  else {
+    say(fmt::format("{}: {} with {} positions, trained to length {}", folder, c["task"], c["positions"],
+                    c["train_length"]));
+    train_run(strings_kind(), all, {}, false);
   }
-  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], wanted["positions"],
-                  wanted["train_length"]));
-  train_run(strings_kind(), all, {}, false);
-  return folder;
+  return at_lengths(read_test(folder).rows);
 }
 
 // A sentence on the means over lengths that training has not seen; "" if there are none.
@@ -78,10 +70,11 @@ std::string beyond(const std::vector<AtLength>& plain, const std::vector<AtLengt
   }
   if (lengths == 0) return "";
   for (double& sum : sums) sum *= 100 / lengths;
-  return fmt::format("\nOn lengths {} to {}, longer than in training, {:.1f} % of the symbols are right with "
-                     "plain positions,\nand {:.1f} % with randomized ones. The best baseline of each length gets "
-                     "{:.1f} %.\n",
-                     trained + 1, plain.back().length, sums[0], sums[1], sums[2]);
+  return fmt::format(
+      "\nOn lengths {} to {}, longer than in training, {:.1f} % of the symbols are right with "
+      "plain positions,\nand {:.1f} % with randomized ones. The best baseline of each length gets "
+      "{:.1f} %.\n",
+      trained + 1, plain.back().length, sums[0], sums[1], sums[2]);
 }
 
 }  // namespace
@@ -104,25 +97,25 @@ std::string demo(const std::string& folder, const Settings& more) {
   for (const auto& [name, value] : more)
     if (name == "positions")
       bad_input("positions = {}: the two runs of the demo differ in their positions; leave it out", value);
-  const DemoRun plans[] = {planned(folder + "/demo-plain", "sequential", more),
-                           planned(folder + "/demo-randomized", "randomized", more)};
+  const std::vector<std::string> runs = {folder + "/demo-plain", folder + "/demo-randomized"};
+  const Settings plans[] = {planned(runs[0], "sequential", more), planned(runs[1], "randomized", more)};
   make_folder(folder);
-  const std::vector<std::string> runs = {trained(plans[0]), trained(plans[1])};
+  const std::vector<AtLength> plain = trained(plans[0]), randomized = trained(plans[1]);
   const std::string page = folder + "/demo.html";
   for (const char* ending : {".html", ".csv"}) report::write(runs, folder + "/demo" + ending);
-  const std::vector<AtLength> plain = at_lengths(read_test(runs[0]).rows),
-                              randomized = at_lengths(read_test(runs[1]).rows);
-  std::string table = "accuracy in %                        baselines:\n"
-                      "length     plain  randomized    chance  majority  content only\n";
+  std::string table =
+      "accuracy in %                        baselines:\n"
+      "length     plain  randomized    chance  majority  content only\n";
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)
     if (const AtLength& row = plain[n]; row.length % 10 == 0 || plain.size() < 10)
       table += fmt::format("{:6} {:9.1f} {:11.1f} {:9.1f} {:9.1f} {:13.1f}\n", row.length, 100 * row.accuracy,
                            100 * randomized[n].accuracy, 100 * row.baselines.chance, 100 * row.baselines.majority,
                            100 * row.baselines.content_only);
-  return fmt::format("{}{}\nThe page, with curves, position matrices and attention maps: {}\n"
-                     "The numbers of its first figure: demo.csv beside it", table,
-                     beyond(plain, randomized, int(plans[0].wanted.count("train_length"))),
-                     fs::absolute(page).lexically_normal().string());
+  return fmt::format(
+      "{}{}\nThe page, with curves, position matrices and attention maps: {}\n"
+      "The numbers of its first figure: demo.csv beside it",
+      table, beyond(plain, randomized, configure(plans[0]).whole("train_length")),
+      fs::absolute(page).lexically_normal().string());
 }
 
 }  // namespace poslab

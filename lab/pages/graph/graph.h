@@ -21,8 +21,8 @@ struct Node {
   double gradient = 0;               // norm of d loss / d result; NaN without a gradient
 };
 struct Graph {
-  std::string title;                 // "runs/rope: a training step of 256 strings"
-  std::vector<Node> nodes;           // in the order of the tape
+  std::string title;        // "runs/rope: a training step of 256 strings"
+  std::vector<Node> nodes;  // in the order of the tape
 };
 
 // On the batch of the run's next step, on the CPU; the run is not changed. Times are the least of five steps. Throws

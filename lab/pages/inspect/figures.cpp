@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/pages/page/page.h"
-
 namespace poslab::inspect {
 namespace {
 
 using nlohmann::json;
-using page::literal, page::percent;
+using page::Chart, page::Curve, page::Point, page::literal, page::percent;
 
 constexpr size_t max_dots = 1000;    // of a cloud
 constexpr int max_cells = 500;       // cells on a side of an attention map
@@ -50,19 +48,37 @@ json card(const Pca& p, size_t layer) {
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends. At distance 0,
 // which no pair of two slots has, only an area has a point, its end.
-std::vector<page::Point> density(const Histogram& counts, int bin, bool distances, bool area) {
+std::vector<Point> density(const Histogram& counts, int bin, bool distances, bool area) {
   if (counts.empty()) return {};
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
   const auto floor = [bin](int v) { return (v >= 0 ? v : v - bin + 1) / bin; };
   for (const auto& [value, n] : counts) bins[floor(value)] += double(n) / all;
-  std::vector<page::Point> points;
+  std::vector<Point> points;
   const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
   for (int b = low; b <= high; ++b)
     if (const int values = bin - (distances && b == 0); values || (area && b == high))
       points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) / values : 0.});
   return points;
+}
+
+// A curve for each layer, and faint ones for its heads.
+Chart against_length(const Dispersed& d, const char* label, double RowMeans::*figure) {
+  Chart c{};
+  c.x_label = "length", c.y_label = label, c.doubling = d.lengths.size() > 1;
+  for (int layer = 0; layer < d.at[0].layers; ++layer) {
+    Curve curve{fmt::format("layer {}", layer + 1), layer, {}, {}};
+    for (int head = 0; head < d.at[0].heads; ++head) {
+      for (size_t n = 0; n < d.lengths.size(); ++n)
+        curve.behind.push_back({double(d.lengths[n]), d.at[n].of(layer, head).*figure});
+      curve.behind.push_back({double(d.lengths.back()), std::nan("")});
+    }
+    for (size_t n = 0; n < d.lengths.size(); ++n)
+      curve.points.push_back({double(d.lengths[n]), d.at[n].of_layer(layer).*figure});
+    c.curves.push_back(curve);
+  }
+  return c;
 }
 
 }  // namespace
@@ -116,58 +132,33 @@ json attention_figure(const std::vector<AttentionMaps>& all, const std::string& 
   return {{"kind", "maps"}, {"id", id}, {"title", name}, {"maps", maps}, {"caption", caption}};
 }
 
-namespace {
-
-std::vector<std::pair<std::string, const Histogram*>> histograms(const Coverage& c) {
-  std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
-  for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
-  return all;
-}
-
-// The number of values in a point of the chart. Odd, so that its middle is a value.
-int bin_of(const Coverage& c) {
-  int low = 0, high = 1;
-  for (const auto& [label, counts] : histograms(c))
-    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
-  return (high - low) / 480 * 2 + 1;
-}
-
-}  // namespace
-
-page::Chart coverage_chart(const Coverage& c, const std::string& name, const std::string& id) {
-  const bool distances = c.counted == Reads::distances;
-  page::Chart chart{id,
-                    "Seen in training and at test, " + name,
-                    distances ? "distance: position of the key minus that of the query" : "position",
-                    distances ? "share of pairs" : "share of slots",
-                    0,
-                    1,
-                    0,
-                    0};
-  chart.unit = distances ? "distance" : "position";
-  const auto all = histograms(c);
-  const int bin = bin_of(c);
-  for (size_t n = 0; n < all.size(); ++n) {
-    const auto& [label, counts] = all[n];
-    chart.curves.push_back(
-        {label, n ? int(n) - 1 : page::Curve::baseline, density(*counts, bin, distances, n == 0), {}, n == 0});
-    for (const page::Point p : chart.curves.back().points) {
-      chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
-      chart.y_high = std::max(chart.y_high, p.y * 1.05);
-    }
-  }
-  return chart;
-}
-
+// Training as an area, tests as lines.
 json coverage_figure(const Coverage& c, const std::string& name, const std::string& id) {
   if (c.counted == Reads::nothing)
     return fmt::format("**{}.** This scheme reads no positions, so there is nothing to count.", literal(name));
   const bool distances = c.counted == Reads::distances;
-  page::Chart chart = coverage_chart(c, name, id);
-  const int bin = bin_of(c);
+  std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
   std::string shares;
-  for (const Coverage::Test& t : c.tests)
+  for (const Coverage::Test& t : c.tests) {
+    all.emplace_back(fmt::format("length {}", t.length), &t.met);
     shares += fmt::format("{}{} at length {}", shares.empty() ? "" : ", ", percent(t.seen), t.length);
+  }
+  int low = 0, high = 1;
+  for (const auto& [label, counts] : all)
+    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
+  const int bin = (high - low) / 480 * 2 + 1;  // values in a point of the chart; odd, so that its middle is a value
+  Chart chart{.id = id,
+              .title = "Seen in training and at test, " + name,
+              .x_label = distances ? "distance: position of the key minus that of the query" : "position",
+              .y_label = distances ? "share of pairs" : "share of slots"};
+  chart.unit = distances ? "distance" : "position";
+  for (const auto& [label, counts] : all) {
+    const bool area = counts == &c.trained;
+    const int color = area ? Curve::baseline : int(chart.curves.size()) - 1;
+    chart.curves.push_back({label, color, density(*counts, bin, distances, area), {}, area});
+  }
+  page::fit(chart, .05, 0);
+  chart.x_low = std::min(0., chart.x_low), chart.x_high = std::max(1., chart.x_high);
   chart.caption = fmt::format(
       "**{}.** {} in training (grey; {} of its steps are counted) and in a test, as a share of all {} "
       "for each whole number{}{}. Seen in training: {} of the {}.",
@@ -175,6 +166,63 @@ json coverage_figure(const Coverage& c, const std::string& name, const std::stri
       c.rounded ? ", to the nearest of which they are rounded" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
   return page::chart_json(chart);
+}
+
+json dispersion_figures(const Dispersed& d, const Biases& b, const std::string& name, const std::string& id) {
+  json all = json::array();
+  const auto add = [&](Chart c, const char* what, const std::string& said) {
+    c.id = fmt::format("{}{}", what, id), c.title = fmt::format("{}, {}", said.substr(0, said.find('.')), name);
+    c.caption = fmt::format("**{}.** {}", page::literal(name), said);
+    page::fit(c, .04);
+    all.push_back(page::chart_json(c));
+  };
+  add(against_length(d, "largest weight", &RowMeans::largest_weight), "weight",
+      "The largest weight of a row of attention. The mean over rows of each layer; faint: each head.");
+  Chart entropy = against_length(d, "entropy in nats", &RowMeans::entropy);
+  Curve even{"all keys alike", Curve::baseline, {}, {}};
+  for (size_t n = 0; n < d.lengths.size(); ++n)
+    even.points.push_back({double(d.lengths[n]), std::log(double(d.at[n].keys))});
+  entropy.curves.push_back(even);
+  add(entropy, "entropy", "The entropy of a row. Grey: if all keys had the same weight.");
+  if (d.sorted.empty()) return all;
+  add(against_length(d, "logit", &RowMeans::largest_logit), "logit",
+      "The largest logit of a row. Attention disperses where it stays the same while the number of keys grows.");
+  Chart sorted{};
+  sorted.x_label = "normal quantile, in standard deviations of each curve", sorted.y_label = "logit less the mean";
+  sorted.unit = "quantile";
+  std::string deviations;
+  for (size_t n = 0; n < d.sorted.size(); ++n) {
+    double squares = 0;
+    const size_t points = d.sorted[n].size();
+    for (const double x : d.sorted[n]) squares += x * x / double(points);
+    Curve curve{fmt::format("length {}", d.shown[n]), int(n), {}, {}},
+        line{fmt::format("normal, {}", d.shown[n]), Curve::baseline, {}, {}};
+    for (size_t k = 0; k < points; ++k) {
+      const double z = normal_quantile((double(k) + 0.5) / double(points));
+      curve.points.push_back({z, d.sorted[n][k]}), line.points.push_back({z, z * std::sqrt(squares)});
+    }
+    sorted.curves.push_back(curve), sorted.curves.push_back(line);
+    deviations += fmt::format("{}{:.3g} at length {}", n ? ", " : "", std::sqrt(squares), d.shown[n]);
+  }
+  add(sorted, "sorted",
+      fmt::format(
+          "Sorted logits of layer 1 against the normal distribution. Means over rows and heads; straight lines, "
+          "dashed, are normal. Standard deviations: {}.",
+          deviations));
+  if (b.of.empty()) return all;
+  Chart bias{};
+  bias.x_label = "key slot", bias.y_label = "added to the logit", bias.unit = "key";
+  constexpr int most = 8;
+  for (int h = 0; h < std::min(b.heads, most); ++h) {
+    Curve curve{fmt::format("head {}", h + 1), h, {}, {}};
+    for (int j = 0; j < b.keys; ++j) curve.points.push_back({double(j), b.of[size_t(h * b.keys + j)]});
+    bias.curves.push_back(curve);
+  }
+  add(bias, "bias",
+      fmt::format("What positions alone add to the logits of query {} in layer 1. Without content, minus the mean over "
+                  "the keys{}.",
+                  b.query, b.heads > most ? fmt::format(": {} of {} heads", most, b.heads) : ""));
+  return all;
 }
 
 }  // namespace poslab::inspect

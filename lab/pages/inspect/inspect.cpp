@@ -16,8 +16,6 @@
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/pages/inspect/figures.h"
-#include "lab/pages/inspect/tables.h"
-#include "lab/pages/page/page.h"
 #include "lab/pages/report/run_about.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/output.h"
@@ -33,21 +31,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using page::json, page::literal, page::percent;
+
 struct Inspected {
   std::string folder, heading;  // heading: the run's task or text
   std::string task, encoding;   // tasks to explain; none for a language model
-  Values setting;
-  int64_t seed;
-  std::optional<int64_t> steps;  // absent for an external checkpoint
-  std::function<Inside()> look;
-  Use use;                          // the model, while its run is inspected
-  double arrays;                    // bytes, kept until all runs are done
+  std::shared_ptr<const Learner> learner;
+  Inspection inside;
+  bool trained_elsewhere;           // an external checkpoint, which has no steps
   std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
-};
-struct Request {
-  std::vector<int> lengths;
-  int samples;
-  std::string device, text;
 };
 
 std::string key_of(const std::string& folder) {
@@ -57,84 +48,68 @@ std::string key_of(const std::string& folder) {
   return key;
 }
 
-// Like a report: by their differences, then by seed, then by folder.
-void name_all(std::vector<Inspected>& runs, const Naming& naming) {
+// Names like those of a report: by their differences, then by seed, then by folder.
+void name_all(std::vector<Inspected>& runs, const Kind& kind) {
+  std::vector<Values> settings;
+  for (const Inspected& run : runs) settings.push_back(setting_of(values_of(run.learner->config())));
+  const Naming naming(settings, kind);
   std::map<std::string, std::set<int64_t>> seeds;
   std::map<std::string, int> of_one_name;
-  for (Inspected& run : runs) {
-    run.name = fmt::format("{}, {}", run.heading, naming.name(run.setting));
-    seeds[run.name].insert(run.seed);
+  for (size_t n = 0; n < runs.size(); ++n) {
+    runs[n].name = fmt::format("{}, {}", runs[n].heading, naming.name(settings[n]));
+    seeds[runs[n].name].insert(runs[n].learner->config().count("seed"));
   }
   for (Inspected& run : runs) {
-    if (seeds.at(run.name).size() > 1) run.name += fmt::format(", seed {}", run.seed);
+    if (seeds.at(run.name).size() > 1) run.name += fmt::format(", seed {}", run.learner->config().count("seed"));
     ++of_one_name[run.name];
   }
-  for (Inspected& run : runs)
-    if (of_one_name.at(run.name) > 1) run.name += ", " + run.folder;
+  std::set<std::string> taken;
+  for (size_t n = 0; n < runs.size(); ++n) {
+    if (of_one_name.at(runs[n].name) > 1) runs[n].name += ", " + runs[n].folder;
+    const std::string key = runs[n].key = key_of(runs[n].folder);
+    for (size_t more = n + 1; !taken.insert(runs[n].key).second; ++more) runs[n].key = fmt::format("{}-{}", key, more);
+  }
 }
 
-Inspected opened(const std::string& folder, const Request& request) {
-  const Opened model = open_model(folder, request.device, request.text);
-  const std::shared_ptr<const Learner> learner = model.learner;
-  const RunSpec& c = learner->config();
-  std::vector<int> lengths = request.lengths;
+Inspected opened(const std::string& folder, std::vector<int> lengths, int samples, const std::string& device,
+                 const std::string& text) {
+  const Opened model = open_model(folder, device, text);
+  const RunSpec& c = model.learner->config();
   if (const int usual = model.usual_length / 2; usual && lengths.empty()) lengths = {usual, 2 * usual};
-  const Inspection inside = learner->inside(lengths, request.samples, model.text);
-  const auto look = [learner, of = inside.look] { return of(); };
   return {folder,
           model.run ? heading_of(folder, c) : folder,
           c.has("task") ? c["task"] : "",
           c.has("task") ? c.scheme.spelled() : c["encoding"],
-          setting_of(values_of(c)),
-          c.count("seed"),
-          model.run ? std::optional(learner->adam().step) : std::nullopt,
-          look,
-          use_of(*learner, "inspecting", inside.takes),
-          inside.arrays};
-}
-
-std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
-  std::vector<Inspected> runs;
-  std::vector<Values> settings;
-  const Kind& kind = one_kind(folders, "inspect");
-  for (const std::string& folder : folders) {
-    runs.push_back(opened(folder, request));
-    runs.back().key = key_of(folder);
-    settings.push_back(runs.back().setting);
-  }
-  name_all(runs, Naming(settings, kind));
-  std::set<std::string> taken;
-  for (size_t n = 0; n < runs.size(); ++n) {
-    const std::string key = runs[n].key;
-    for (size_t more = n + 1; !taken.insert(runs[n].key).second; ++more) runs[n].key = fmt::format("{}-{}", key, more);
-  }
-  return runs;
+          model.learner,
+          model.learner->inside(lengths, samples, model.text),
+          !model.run};
 }
 
 // All models, and the arrays of earlier ones, are in memory; arrays.npz is made of them at the end.
 Use use_of_all(const std::vector<Inspected>& runs, const std::vector<int>& lengths) {
-  Use all{.what = "inspecting", .with = "--lengths", .device = runs[0].use.device};
+  Use all{.what = "inspecting", .with = "--lengths"};
   if (!lengths.empty()) all.with += fmt::format(" to {}", *std::max_element(lengths.begin(), lengths.end()));
   double arrays = 0;
-  for (const Inspected& run : runs)
-    all.parameters += run.use.parameters, arrays += run.arrays, all.takes.then(run.use.takes);
+  for (const Inspected& run : runs) {
+    const Use one = use_of(*run.learner, "inspecting", run.inside.takes);
+    all.parameters += one.parameters, arrays += run.inside.arrays, all.takes.then(one.takes), all.device = one.device;
+  }
   all.takes.bytes += 2 * arrays;
   return all;
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text = fmt::format("**{}**, {}", literal(run.name),
-                                 run.steps ? fmt::format("after {} steps", *run.steps) : "an external checkpoint");
+  std::string text = fmt::format(
+      "**{}**, {}", literal(run.name),
+      run.trained_elsewhere ? "an external checkpoint" : fmt::format("after {} steps", run.learner->adam().step));
   text += p.lengths.empty() ? "" : ":";
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     text += fmt::format("{} {} of the {} right at length {}", n ? ";" : "", percent(p.accuracy[n]),
                         run.task.empty() ? "next tokens" : "answer slots", p.lengths[n]);
     if (n == 0) continue;
     const std::string met = percent(c.tests[n].seen) + (c.rounded ? " (rounded to whole numbers)" : "");
-    if (c.counted == Reads::positions)
-      text += fmt::format(", with positions seen in training in {} of the slots", met);
-    if (c.counted == Reads::distances)
-      text += fmt::format(", with distances seen in training in {} of the pairs", met);
+    if (c.counted == Reads::positions) text += fmt::format(", with positions seen in training in {} of the slots", met);
+    if (c.counted == Reads::distances) text += fmt::format(", with distances seen in training in {} of the pairs", met);
     const auto excess = [n](const PcaLayer& layer) { return layer.clouds[n].outside - layer.clouds[0].outside; };
     const auto worst = std::max_element(p.layers.begin(), p.layers.end(),
                                         [&](const PcaLayer& a, const PcaLayer& b) { return excess(a) < excess(b); });
@@ -160,30 +135,32 @@ void write_whole(const std::string& out, const Write& write) {
 
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
            const std::string& out, const std::string& device, const std::string& text, bool force) {
-  check_output_folder("-o", out, "index.html", html_output("poslab inspect"),
-                      {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "pca.npz", "attention.npz",
-                       "coverage.csv"});
+  std::map<std::string, std::string> files = {{"attention.npz", ""}, {"pca.npz", ""}};
+  for (const Csv& csv : csv_files) files[csv.file] = fmt::format("{}\n", csv.header);
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : files) names.push_back(name);
+  check_output_folder("-o", out, "index.html", html_output("poslab inspect"), names);
   if (std::error_code error; fs::exists(partial_of(out), error))
     bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_path(out),
               shell_path(partial_of(out)));
-  const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
+  std::vector<Inspected> runs;
+  const Kind& kind = one_kind(folders, "inspect");
+  for (const std::string& folder : folders) runs.push_back(opened(folder, lengths, samples, device, text));
+  name_all(runs, kind);
   begin(use_of_all(runs, lengths), force);
-  std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header;
-  std::string dispersion_text = dispersion_csv_header, logits_text = logits_csv_header, biases_text = biases_csv_header;
   std::string command = "poslab inspect";
   std::vector<Array> points, weights;
   json readings = json::array(), planes = readings, maps = readings, charts = readings, dispersed = readings;
   for (const Inspected& run : runs) {
     const std::string id = fmt::format("run{}", &run - runs.data());
-    const auto [d, b, p, a, c] = run.look();
-    dispersion_text += dispersion_csv(run.key, d), logits_text += logits_csv(run.key, d);
-    biases_text += biases_csv(run.key, b);
+    const Inside in = run.inside.look();
+    const auto& [d, b, p, a, c] = in;
+    for (const Csv& csv : csv_files) files[csv.file] += csv.lines(run.key, in);
     for (json& figure : dispersion_figures(d, b, run.name, id)) dispersed.push_back(std::move(figure));
     readings.push_back(page::paragraph(reading(run, p, c), "reading"));
     if (p.layers.empty()) continue;
-    pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
-    for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
-    for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
+    std::ranges::move(pca_arrays(run.key, p), std::back_inserter(points));
+    std::ranges::move(attention_arrays(run.key, a), std::back_inserter(weights));
     planes.push_back(pca_figure(p, run.name));
     maps.push_back(attention_figure(a, run.name, id));
     charts.push_back(coverage_figure(c, run.name, "coverage" + id));
@@ -201,35 +178,32 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   const json within =
       !inside ? json()
               : page::sections(inside_txt, {{"coverage", charts},
-                                           {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
-                                           {"dot", of_tasks ? "slot" : "token"},
-                                           {"pca", planes},
-                                           {"string", of_tasks ? "test string" : "text"},
-                                           {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
-                                                              : "A token sees itself and those before it."},
-                                           {"attention", maps}});
+                                            {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
+                                            {"dot", of_tasks ? "slot" : "token"},
+                                            {"pca", planes},
+                                            {"string", of_tasks ? "test string" : "text"},
+                                            {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
+                                                               : "A token sees itself and those before it."},
+                                            {"attention", maps}});
   const json document = {
       {"command", "inspect"},
       {"title", title},
       {"lead", readings},
       {"sections", page::sections(inspect_txt, {{"about", about_section(tasks, encodings)},
-                                               {"inside", within},
-                                               {"whose", inside ? "attention" : "the encoder's attention"},
-                                               {"dispersion", dispersed},
-                                               {"command", {{"kind", "commands"}, {"text", command}}}})}};
+                                                {"inside", within},
+                                                {"whose", inside ? "attention" : "the encoder's attention"},
+                                                {"dispersion", dispersed},
+                                                {"command", {{"kind", "commands"}, {"text", command}}}})}};
+  if (inside) files["pca.npz"] = npz(points), files["attention.npz"] = npz(weights);
+  for (const Csv& csv : csv_files)
+    if (csv.of_decoders && !inside) files[csv.file].clear();
   write_whole(out, [&](const std::string& to) {
     write_file(to + "/index.html", page::file_of(document, {"chart", "matrix", "inspect"}));
-    write_file(to + "/dispersion.csv", dispersion_text);
-    write_file(to + "/logits.csv", logits_text);
-    write_file(to + "/biases.csv", biases_text);
-    if (inside) {
-      write_file(to + "/pca.csv", pca_text);
-      write_file(to + "/pca.npz", npz(points));
-      write_file(to + "/attention.npz", npz(weights));
-      write_file(to + "/coverage.csv", coverage_text);
-    } else {  // files of an earlier inspection of other runs
-      for (const char* name : {"pca.csv", "pca.npz", "attention.npz", "coverage.csv"}) fs::remove(to + "/" + name);
-    }
+    for (const auto& [name, bytes] : files)
+      if (!bytes.empty())
+        write_file(to + "/" + name, bytes);
+      else
+        fs::remove(to + "/" + name);  // of an earlier inspection of other runs
   });
 }
 

@@ -4,9 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "lab/pages/inspect/figures.h"
-#include "lab/pages/inspect/tables.h"
-
 namespace poslab::inspect {
 
 // The runs are of tasks, of language models (experiment/language/inside.h) or of T5s (experiment/t5/inside.h). lengths:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace poslab::page {
 namespace {
@@ -38,45 +37,47 @@ json chart_json(const Chart& c) {
     if (!curve.behind.empty()) curves.back()["behind"] = points_json(curve.behind);
     for (const Band& b : curve.band) curves.back()["band"].push_back({b.x, rounded(b.low), rounded(b.high)});
   }
-  json made = {
-      {"kind", "chart"},    {"id", c.id},         {"title", c.title},       {"x", c.x_label},
-      {"y", c.y_label},     {"x_low", c.x_low},   {"x_high", c.x_high},     {"y_low", c.y_low},
-      {"y_high", c.y_high}, {"shaded", c.shaded}, {"percent", c.percent},   {"log", c.log},
-      {"unit", c.unit},     {"curves", curves},   {"doubling", c.doubling}};
+  json made = {{"kind", "chart"},    {"id", c.id},         {"title", c.title},      {"x", c.x_label},
+               {"y", c.y_label},     {"x_low", c.x_low},   {"x_high", c.x_high},    {"y_low", c.y_low},
+               {"y_high", c.y_high}, {"shaded", c.shaded}, {"percent", c.percent},  {"log", c.log},
+               {"unit", c.unit},     {"curves", curves},   {"doubling", c.doubling}};
   if (!c.caption.empty()) made["caption"] = c.caption;
   if (c.log_low > 0) made["log_low"] = c.log_low;
   return made;
 }
 
+std::string csv_cell(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
+  return '"' + text + '"';
+}
+
 std::string charts_csv(const std::vector<Chart>& all) {
   std::string made = "panel,series,x,y,low,high\n";
-  const auto quoted = [](std::string text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
-    return '"' + text + '"';
-  };
   for (const Chart& chart : all)
     for (const Curve& c : chart.curves)
       for (const Point at : c.points) {
         if (!std::isfinite(at.y)) continue;
         const auto band = std::find_if(c.band.begin(), c.band.end(), [&](const Band& b) { return b.x == at.x; });
-        made += fmt::format("{},{},{:.9g},{:.9g},", quoted(chart.title), quoted(c.name), at.x, at.y);
+        made += fmt::format("{},{},{:.9g},{:.9g},", csv_cell(chart.title), csv_cell(c.name), at.x, at.y);
         made += band == c.band.end() ? ",\n" : fmt::format("{:.9g},{:.9g}\n", band->low, band->high);
       }
   return made;
 }
 
-void fit(Chart& c, double room) {
-  c.x_low = c.y_low = std::numeric_limits<double>::infinity(), c.x_high = c.y_high = -c.x_low;
+void fit(Chart& c, double room, double floor) {
+  std::vector<double> x, y;
   for (const Curve& curve : c.curves)
     for (const std::vector<Point>& points : {curve.points, curve.behind})
-      for (const Point p : points) {
-        if (!std::isfinite(p.y)) continue;
-        c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
-        c.y_low = std::min(c.y_low, p.y), c.y_high = std::max(c.y_high, p.y);
-      }
+      for (const Point p : points)
+        if (std::isfinite(p.y)) x.push_back(p.x), y.push_back(p.y);
+  if (x.empty()) return;
+  const auto across = std::minmax_element(x.begin(), x.end()), up = std::minmax_element(y.begin(), y.end());
+  c.x_low = *across.first, c.x_high = *across.second;
+  c.y_low = std::isnan(floor) ? *up.first : floor, c.y_high = *up.second;
   const double more = room * (c.y_high - c.y_low);
-  c.y_low -= more, c.y_high += more;
+  if (std::isnan(floor)) c.y_low -= more;
+  c.y_high += more;
   if (c.y_low == c.y_high) c.y_high += 1;
   if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
 }

@@ -1,5 +1,6 @@
 // A line chart as data, which lab/page/chart.mjs draws on pages and python/poslab/figures for papers.
 #pragma once
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -16,15 +17,15 @@ struct Curve {
   std::string name;
   int color = 0;  // index of the curve's color; a baseline has none, and is grey and dashed
   std::vector<Point> points;
-  std::vector<Point> behind;  // drawn faint: the raw values that `points` smooths, or lines parted by a NaN
-  bool filled = false;        // filled down to the axis, instead of a line
+  std::vector<Point> behind;    // drawn faint: the raw values that `points` smooths, or lines parted by a NaN
+  bool filled = false;          // filled down to the axis, instead of a line
   std::vector<Band> band = {};  // a faint area behind the curve
   static constexpr int baseline = -1;
 };
 struct Chart {
   std::string id, title;  // plain text
   std::string x_label, y_label;
-  double x_low, x_high, y_low, y_high;
+  double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
   bool percent = false, log = false;  // of the y axis
   double shaded = 0;                  // x from x_low to this value is the training range; 0: nothing is shaded
   std::vector<Curve> curves;
@@ -39,12 +40,13 @@ struct Chart {
 std::string color_class(int n);
 // A part of a page's document, and a figure for python/poslab/figures (lab/page/README.md).
 nlohmann::json chart_json(const Chart&);
+std::string csv_cell(std::string text);  // in quotes if need be
 // panel,series,x,y,low,high: a row for each point with a number; low and high of a band.
 std::string charts_csv(const std::vector<Chart>&);
 
-// The axes hold all points, with a share `room` of the range in addition at both ends of y; a flat chart gets some
-// room.
-void fit(Chart&, double room);
+// The axes hold all points, with a share `room` of the range in addition at the ends of y, which begins at `floor` if
+// that is a number. A flat chart gets some room, and one without points stays as it is.
+void fit(Chart&, double room = 0, double floor = std::nan(""));
 
 // The lowest and highest point in each of `bins` intervals: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);

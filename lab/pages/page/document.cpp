@@ -27,9 +27,22 @@ std::string filled(std::string_view html, const std::map<std::string_view, std::
   return made.append(html);
 }
 
-std::string assembled(const json& document, const std::vector<std::string_view>& modules, bool slides) {
-  std::string script = "\"use strict\";\n";
-  std::string kinds;
+// Paragraphs and headings of Markdown, and {{name}}s.
+std::vector<std::string> blocks_of(std::string markdown) {
+  std::vector<std::string> all;
+  while (markdown.ends_with('\n')) markdown.pop_back();
+  for (size_t from = 0, end; from < markdown.size(); from = end + 2) {
+    end = std::min(markdown.find("\n\n", from), markdown.size());
+    all.push_back(markdown.substr(from, end - from));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string file_of(const json& document, std::vector<std::string_view> modules, bool slides) {
+  if (slides) modules.push_back("slides");
+  std::string script = "\"use strict\";\n", kinds;
   const std::set<std::string_view> common = {"text", "scale", "theme", "element", "document"};
   for (const auto& [name, text] : page_modules) {
     const bool own = std::count(modules.begin(), modules.end(), name) > 0;
@@ -45,30 +58,6 @@ std::string assembled(const json& document, const std::vector<std::string_view>&
                             {"script", script}});
 }
 
-// A paragraph or a heading of Markdown, or {{name}}.
-std::vector<std::string> blocks_of(std::string_view markdown) {
-  std::vector<std::string> all;
-  for (size_t end; !markdown.empty(); markdown.remove_prefix(end)) {
-    end = std::min(markdown.find("\n\n"), markdown.size());
-    std::string block(markdown.substr(0, end));
-    while (block.ends_with('\n')) block.pop_back();
-    if (!block.empty()) all.push_back(std::move(block));
-    end = std::min(end + 2, markdown.size());
-  }
-  return all;
-}
-
-}  // namespace
-
-std::string file_of(const json& document, const std::vector<std::string_view>& modules) {
-  return assembled(document, modules, false);
-}
-
-std::string slides_of(const json& document, std::vector<std::string_view> modules) {
-  modules.push_back("slides");
-  return assembled(document, modules, true);
-}
-
 json section(const std::string& id, const std::string& title, json parts) {
   return {{"id", id}, {"title", title}, {"parts", std::move(parts)}};
 }
@@ -81,23 +70,29 @@ json table(const std::string& label, json columns, json rows) {
   return {{"kind", "table"}, {"label", label}, {"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
-json column(const char* name, json form, const char* kind) {
+json column(const std::string& name, json form, const char* kind, const char* group) {
   json made = {{"name", name}};
   if (!form.is_null()) made["form"] = std::move(form);
   if (*kind) made["kind"] = kind;
+  if (*group) made["group"] = group;
   return made;
 }
 
 std::string markdown(const Grid& grid) {
-  std::string text;
-  const auto add = [&text](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) text += fmt::format("| {} ", cell);
-    text += "|\n";
+  const auto width = [](const std::string& cell) {  // in characters
+    return std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xc0) != 0x80; });
   };
-  add(grid.head);
-  for (size_t n = 0; n < grid.head.size(); ++n) text += "|---";
-  text += "|\n";
-  for (const auto& row : grid.rows) add(row);
+  std::vector<std::vector<std::string>> rows = {grid.head, std::vector<std::string>(grid.head.size(), "---")};
+  rows.insert(rows.end(), grid.rows.begin(), grid.rows.end());
+  std::string text;
+  for (const auto& row : rows) {
+    for (size_t n = 0; n < row.size(); ++n) {
+      std::ptrdiff_t widest = 0;
+      for (const auto& one : rows) widest = std::max(widest, width(one[n]));
+      text += fmt::format("| {}{} ", row[n], std::string(size_t(widest - width(row[n])), ' '));
+    }
+    text += "|\n";
+  }
   return text;
 }
 
@@ -111,11 +106,6 @@ json table(const Grid& grid) {
 
 void append(json& list, const std::vector<json>& more) {
   for (const json& one : more) list.push_back(one);
-}
-
-void append_columns(json& columns, const char* group, std::vector<json> more) {
-  for (json& one : more) one["group"] = group;
-  append(columns, more);
 }
 
 json folded(const char* summary, json part, bool open) {
@@ -139,7 +129,7 @@ json sections(std::string_view markdown, const std::map<std::string, json>& part
   std::map<std::string_view, std::string> words;
   for (const auto& [name, part] : parts)
     if (part.is_string()) words[name] = part;
-  for (const std::string& block : blocks_of(markdown)) {
+  for (const std::string& block : blocks_of(std::string(markdown))) {
     const bool heading = block.starts_with("## ");
     if (!heading && all.empty()) all.push_back(section("", "", json::array()));
     const std::string rest = heading ? block.substr(3) : block;

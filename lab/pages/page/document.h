@@ -14,16 +14,16 @@ namespace poslab::page {
 using nlohmann::json;
 
 // The file of a page. document: {"command", "title", "lead", "choices", "sections"}. modules: those of lab/page whose
-// exports draw its parts, and their imports.
-std::string file_of(const json& document, const std::vector<std::string_view>& modules);
-// The same as slides: one piece of a section at a time, turned by the arrow keys (slides.mjs).
-std::string slides_of(const json& document, std::vector<std::string_view> modules);
+// exports draw its parts, and their imports. slides: one piece of a section at a time, turned by the arrow keys
+// (slides.mjs).
+std::string file_of(const json& document, std::vector<std::string_view> modules, bool slides = false);
 
 json section(const std::string& id, const std::string& title, json parts);
 json paragraph(const std::string& prose, const char* style);  // style: "reading", "note"
 json table(const std::string& label, json columns, json rows);
-// form: "percent", "points", "signed" or the digits after the point. kind: "text", "quiet", "score".
-json column(const char* name, json form = nullptr, const char* kind = "");
+// form: "percent", "points", "signed" or the digits after the point. kind: "text", "quiet", "score". group: the name
+// above it and its neighbours.
+json column(const std::string& name, json form = nullptr, const char* kind = "", const char* group = "");
 // A table for readers, with the same words in Markdown for terminals and in a part of a page.
 struct Grid {
   std::string caption;
@@ -33,7 +33,6 @@ struct Grid {
 std::string markdown(const Grid&);
 json table(const Grid&);
 void append(json& list, const std::vector<json>& more);
-void append_columns(json& columns, const char* group, std::vector<json> more);  // a group has its name above it
 json folded(const char* summary, json part, bool open = false);
 
 // The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. {{name}}

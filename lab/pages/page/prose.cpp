@@ -32,8 +32,6 @@ std::string percent(double fraction) {
   return std::isnan(fraction) ? "–" : fmt::format("{:.1f}\u202f%", 100 * fraction);
 }
 
-std::string number(double x) { return std::isnan(x) ? "–" : fmt::format("{:.5g}", x); }
-
 std::string points(double fraction) { return std::isnan(fraction) ? "–" : fmt::format("{:.1f}", 100 * fraction); }
 
 std::string signed_points(double fraction) {

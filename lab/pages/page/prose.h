@@ -9,7 +9,6 @@ std::string literal(std::string_view text);  // no character of it is markup
 std::string prose(std::string_view text);    // the same, and text between ` is code
 std::string colored(const std::string& name, const std::string& color);
 std::string percent(double fraction);               // 0.9987 -> 99.9 %; an en dash for NaN
-std::string number(double x);                       // 5 digits: 0.001, 10001, 2.5e+06
 std::string points(double fraction);                // 0.937 -> "93.7"; an en dash for NaN
 std::string signed_points(double fraction);         // 0.063 -> "+6.3"
 std::string words(std::string identifier);          // even_pairs -> even pairs

@@ -69,16 +69,14 @@ json configuration(const std::vector<Group>& groups, const std::string& out) {
         for (const auto& [key, value] : run->config) keys.insert(key);
     }
   for (const std::string& key : keys)
-    rows.push_back(row(all, key, [&](const TestedRun& run) {
-      const auto it = run.config.find(key);
-      return it == run.config.end() ? std::string("–") : it->second;
-    }));
+    rows.push_back(row(all, key, [&](const TestedRun& run) { return run.config.count(key) ? run.option(key) : "–"; }));
+  const auto made_by = [&](const char* name, auto figure) {
+    return row(all, name, [figure](const TestedRun& run) { return shown(run.record.*figure); });
+  };
   const json made =
-      json::array({row(all, "version of poslab", [](const TestedRun& run) { return shown(run.record.version); }),
-                   row(all, "commit", [](const TestedRun& run) { return shown(run.record.commit); }),
-                   row(all, "threads used", [](const TestedRun& run) { return shown(run.record.threads); }),
-                   row(all, "instruction set", [](const TestedRun& run) { return shown(run.record.isa); }),
-                   row(all, "seconds of training", [](const TestedRun& run) { return shown(run.record.seconds); })});
+      json::array({made_by("version of poslab", &RunRecord::version), made_by("commit", &RunRecord::commit),
+                   made_by("threads used", &RunRecord::threads), made_by("instruction set", &RunRecord::isa),
+                   made_by("seconds of training", &RunRecord::seconds)});
   const json settings = {
       {"kind", "settings"},
       {"label", "Configuration"},

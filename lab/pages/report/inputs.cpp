@@ -1,4 +1,4 @@
-#include "lab/pages/report/inputs.h"
+#include "lab/pages/report/tested_run.h"
 
 #include <fmt/ranges.h>
 

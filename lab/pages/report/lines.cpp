@@ -10,10 +10,12 @@ namespace {
 
 constexpr size_t max_differences = 24;  // rows of a table that is still readable
 
-double mean_over(const Results& tested, int low, int high) {
+// The mean accuracy at those lengths; NaN if there are none.
+template <class Wanted>
+double mean_over(const Results& tested, const Wanted& wanted) {
   std::vector<double> at;
   for (const Row& row : tested)
-    if (row.length() >= low && row.length() <= high) at.push_back(row["accuracy"]);
+    if (wanted(row.length())) at.push_back(row["accuracy"]);
   return mean(at);
 }
 
@@ -21,19 +23,6 @@ std::set<int> lengths_of(const Results& tested) {
   std::set<int> lengths;
   for (const Row& row : tested) lengths.insert(row.length());
   return lengths;
-}
-
-Results at_lengths(const Results& tested, const std::set<int>& lengths) {
-  Results some;
-  for (const Row& row : tested)
-    if (lengths.count(row.length())) some.push_back(row);
-  return some;
-}
-
-std::set<int> common(const std::set<int>& a, const std::set<int>& b) {
-  std::set<int> both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  return both;
 }
 
 Results mean_of(const std::vector<const TestedRun*>& runs, Results TestedRun::*what) {
@@ -64,20 +53,18 @@ void name_seeds(std::vector<Line>& lines) {
 }
 
 int options_apart(const Line& a, const Line& b) {
-  std::set<std::string> names;
-  for (const Line* line : {&a, &b})
-    for (const auto& [name, value] : line->first().setting) names.insert(name);
-  const auto value = [](const Line& line, const std::string& name) {
-    const auto said = line.first().setting.find(name);
-    return said == line.first().setting.end() ? "" : said->second;
-  };
-  return int(std::count_if(names.begin(), names.end(), [&](auto& name) { return value(a, name) != value(b, name); })) +
-         (a.first().other_test != b.first().other_test);
+  Values first = a.first().setting, second = b.first().setting, all = first;
+  all.insert(second.begin(), second.end());
+  int apart = a.first().other_test != b.first().other_test;
+  for (const auto& [name, value] : all) apart += first[name] != second[name];
+  return apart;
 }
 
 }  // namespace
 
-double Line::accuracy(int low, int high) const { return mean_over(tested, low, high); }
+double Line::accuracy(int low, int high) const {
+  return mean_over(tested, [&](int length) { return low <= length && length <= high; });
+}
 
 std::string Line::seeds() const {
   std::vector<int64_t> all;
@@ -98,84 +85,76 @@ bool lengths_differ(const Group& g) {
 
 std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
   std::vector<Values> settings;
-  for (const TestedRun& run : runs) settings.push_back(run.setting);
-  const Naming naming(settings, *runs.front().kind);
-  const auto name = [&](const TestedRun& run) {
-    const std::string own = naming.name(run.setting);
-    return run.other_test.empty() ? own : fmt::format("{} [{}]", own, run.other_test);
-  };
-  std::vector<Group> groups;
-  std::map<std::string, int> colors;
-  const auto add = [&](Group& group, std::string called, std::vector<const TestedRun*> members) {
-    const int color = colors.emplace(called, int(colors.size())).first->second;
-    std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->seed < b->seed; });
-    group.lines.push_back(
-        {std::move(called), color, members, mean_of(members, &TestedRun::tested), mean_of(members, &TestedRun::all)});
-  };
   // The content of a text may have changed at its path. A test without its checksum does not separate others.
   std::map<std::string, std::set<std::string>> texts;
-  for (const TestedRun& run : runs)
+  for (const TestedRun& run : runs) {
+    settings.push_back(run.setting);
     if (!run.checksum.empty()) texts[run.task].insert(run.checksum);
-  const auto task_of = [&](const TestedRun& run) {
+  }
+  std::vector<std::pair<std::string, std::vector<const TestedRun*>>>
+      all;  // runs of a task that differ in the seed alone
+  for (const TestedRun& run : runs) {
     const bool several = texts[run.task].size() > 1 && !run.checksum.empty();
-    return several ? fmt::format("{} (checksum {})", run.task, run.checksum) : run.task;
+    const std::string task = several ? fmt::format("{} (checksum {})", run.task, run.checksum) : run.task;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+      const TestedRun& first = *one.second[0];
+      return one.first == task && first.setting == run.setting && first.other_test == run.other_test;
+    });
+    if (same == all.end())
+      all.push_back({task, {&run}});
+    else
+      same->second.push_back(&run);
+  }
+  std::vector<Group> groups;
+  const auto add = [&](const std::string& task, const std::string& name, std::vector<const TestedRun*> members) {
+    std::ranges::sort(members, {}, &TestedRun::seed);
+    auto group = std::ranges::find(groups, task, &Group::task);
+    if (group == groups.end()) group = groups.insert(group, {task, {}});
+    group->lines.push_back({name, 0, members, mean_of(members, &TestedRun::tested), mean_of(members, &TestedRun::all)});
   };
-  std::vector<std::string> tasks;
-  for (const TestedRun& run : runs)
-    if (std::find(tasks.begin(), tasks.end(), task_of(run)) == tasks.end()) tasks.push_back(task_of(run));
-  for (const std::string& task : tasks) {
-    std::vector<std::vector<const TestedRun*>> alike;
-    for (const TestedRun& run : runs) {
-      if (task_of(run) != task) continue;
-      auto same = std::find_if(alike.begin(), alike.end(), [&](auto& a) {
-        return a[0]->setting == run.setting && a[0]->other_test == run.other_test;
-      });
-      if (same == alike.end()) same = alike.insert(same, std::vector<const TestedRun*>());
-      same->push_back(&run);
-    }
-    Group& group = groups.emplace_back(Group{task, {}});
-    for (const std::vector<const TestedRun*>& members : alike)
-      if (seeds_of_one(members))
-        add(group, name(*members[0]), members);
-      else
-        for (const TestedRun* run : members) add(group, fmt::format("{}, {}", name(*run), run->place()), {run});
+  const Naming naming(settings, *runs.front().kind);
+  for (const auto& [task, alike] : all) {
+    std::string name = naming.name(alike[0]->setting);
+    if (!alike[0]->other_test.empty()) name += fmt::format(" [{}]", alike[0]->other_test);
+    if (seeds_of_one(alike))
+      add(task, name, alike);
+    else
+      for (const TestedRun* run : alike) add(task, fmt::format("{}, {}", name, run->place()), {run});
+  }
+  std::map<std::string, int> colors;
+  for (Group& group : groups) {
+    for (Line& line : group.lines) line.color = colors.emplace(line.name, int(colors.size())).first->second;
     name_seeds(group.lines);
   }
   return groups;
 }
 
 bool same_tokens(const Line& a, const Line& b) {
-  const auto tokenizer = [](const Line& line) {
-    const auto at = line.first().config.find("merges");
-    return std::pair(at == line.first().config.end() ? "" : at->second, line.first().record.files);
-  };
-  const auto [merges, files] = tokenizer(a);
-  const auto [other, others] = tokenizer(b);
-  return merges == other && std::all_of(files.begin(), files.end(), [&, &others = others](const auto& file) {
-    const auto at = others.find(file.first);
-    return !file.first.starts_with("tokenizer") || (at != others.end() && at->second == file.second);
-  });
+  const Values &files = a.first().record.files, &others = b.first().record.files;
+  return a.first().option("merges") == b.first().option("merges") &&
+         std::all_of(files.begin(), files.end(), [&](const auto& file) {
+           const auto at = others.find(file.first);
+           return !file.first.starts_with("tokenizer") || (at != others.end() && at->second == file.second);
+         });
 }
 
 bool same_test(const Line& a, const Line& b) {
-  const auto value = [](const Line& line, const char* option) {
-    const auto at = line.first().config.find(option);
-    return at == line.first().config.end() ? "" : at->second;
-  };
   const char* const options[] = {"eval_tail", "documents", "separator"};
-  return std::all_of(std::begin(options), std::end(options), [&](auto* o) { return value(a, o) == value(b, o); });
+  return std::ranges::all_of(options, [&](auto* o) { return a.first().option(o) == b.first().option(o); });
 }
 
 Difference difference(const Line& a, const Line& b) {
   if (!same_tokens(a, b) || !same_test(a, b)) return {&a, &b, {}};
-  std::set<int> lengths = common(lengths_of(a.tested), lengths_of(b.tested));
-  const int trained = std::max(a.train_length(), b.train_length());
-  lengths.erase(lengths.begin(), lengths.upper_bound(trained));
+  std::set<int> lengths = lengths_of(a.tested);
+  const std::set<int> others = lengths_of(b.tested);
+  std::erase_if(lengths, [&](int length) {
+    return !others.count(length) || length <= std::max(a.train_length(), b.train_length());
+  });
   const auto scores = [&](const Line& line) {
     BySeed all;
     if (lengths.empty()) return all;
     for (const TestedRun* run : line.runs)
-      all[run->seed] = mean_over(at_lengths(run->tested, lengths), 0, *lengths.rbegin());
+      all[run->seed] = mean_over(run->tested, [&](int length) { return lengths.count(length); });
     return all;
   };
   const BySeed of_a = scores(a), of_b = scores(b);

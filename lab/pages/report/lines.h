@@ -9,36 +9,34 @@
 namespace poslab::report {
 
 struct Line {
-  std::string name;                 // by its differences from the others (lab/runs/naming.h)
-  int color;                        // the same for all lines of this name (page::color_class)
+  std::string name;                    // by its differences from the others (lab/runs/naming.h)
+  int color;                           // the same for all lines of this name (page::color_class)
   std::vector<const TestedRun*> runs;  // by rising seed, at least one run
-  Results tested;                   // means over the runs, at their common tested lengths
-  Results all;                      // as above, for all rows of eval.csv
+  Results tested;                      // means over the runs, at their common tested lengths
+  Results all;                         // as above, for all rows of eval.csv
   const TestedRun& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
   int longest() const { return tested.back().length(); }
+  int tail() const { return std::atoi(first().option("eval_tail").c_str()); }  // the last tokens that count; 0: all
   // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
   double accuracy(int low, int high) const;
   double trained() const { return accuracy(first().shortest_trained, train_length()); }
   double unseen() const { return accuracy(train_length() + 1, longest()); }
-  std::string seeds() const;        // "seeds 0 to 9"
+  std::string seeds() const;  // "seeds 0 to 9"
 };
 struct Group {       // the lines of one task or text, which share charts
   std::string task;  // task or text; texts at one path also have their checksums
   std::vector<Line> lines;
   const Kind& kind() const { return *lines.front().first().kind; }
-  bool has_seeds() const;           // several values, for some line
+  bool has_seeds() const;  // several values, for some line
   bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
 std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind; they must outlive the lines
 
-bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
-
-// Whether tests of language models count the same tokens of the same windows.
-bool same_test(const Line&, const Line&);
-
-bool lengths_differ(const Group&);                          // the longest ones, of its lines
+bool same_tokens(const Line&, const Line&);  // of language models: otherwise bits per byte alone compare
+bool same_test(const Line&, const Line&);    // of language models: the same tokens of the same windows count
+bool lengths_differ(const Group&);           // the longest ones, of its lines
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {

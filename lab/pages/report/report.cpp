@@ -8,8 +8,7 @@
 #include "lab/files/files.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/page/print.h"
-#include "lab/pages/report/inputs.h"
-#include "lab/pages/report/language.h"
+#include "lab/pages/report/sections.h"
 #include "lab/runs/output.h"
 
 namespace poslab {
@@ -26,7 +25,7 @@ std::string figure_of(const std::vector<Group>& groups, const std::string& out, 
   json figures = json::array();
   for (const Group& g : groups) {
     const std::string id = fmt::format("accuracy{}", charts.size());
-    charts.push_back(g.has("chance") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+    charts.push_back(accuracy_chart(g, id));
     figures.push_back(chart_json(charts.back()));
   }
   return out.ends_with(".csv") ? charts_csv(charts) : figure_file(out, figures, width);
@@ -64,50 +63,31 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
                       {"attention", json::array({{{"kind", "attention"}, {"runs", attention}}})}});
 }
 
-// The reports of each kind of run, by Kind::report.
-struct Report {
-  const char* name;
-  json (*document)(const std::vector<Group>&, const std::string& out);
-  bool lengths = false;  // in a file beside the page (language_csv)
-};
-const std::vector<Report> reports = {
-    {"tasks", tasks_document}, {"language", language_document, true}, {"t5", t5_document}};
-const Report& report_of(const Group& g) { return find("report", reports, g.kind().report); }
+bool of_tasks(const std::vector<Group>& groups) { return groups[0].has("chance"); }
 
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out,
                     bool slides) {
-  json document = report_of(groups.front()).document(groups, out);
+  json document = of_tasks(groups) ? tasks_document(groups, out) : language_document(groups, out);
   for (const std::string& one : passed)
     document["lead"].push_back(paragraph(fmt::format("Passed over: {}.", literal(one)), "note"));
-  std::vector<std::string_view> modules = {"table", "chart"};
-  if (groups.front().has("chance")) modules.insert(modules.end(), {"matrix", "report"});
-  return slides ? slides_of(document, modules) : file_of(document, modules);
+  if (!of_tasks(groups)) return file_of(document, {"table", "chart"}, slides);
+  return file_of(document, {"table", "chart", "matrix", "report"}, slides);
 }
 
-struct Drawn {
-  std::vector<TestedRun> runs;
-  std::vector<Group> groups;  // lines of these runs; they point to them
-  std::vector<std::string> passed;
-  std::string text;
-};
+std::string contents_of(const std::vector<Group>& groups, const std::vector<std::string>& passed,
+                        const std::string& out, const std::string& width = "", bool slides = false) {
+  return is_figure(out) ? figure_of(groups, out, width) : page_of(groups, passed, out, slides);
+}
 
-Drawn draw(const std::vector<std::string>& words, const std::string& out, const std::string& width = "",
-           bool slides = false) {
+std::vector<TestedRun> read_all(const std::vector<std::string>& words, std::vector<std::string>& passed) {
   const Inputs inputs = find_runs(words);
   one_kind(inputs.runs, "report");
-  Drawn d;
-  d.passed = inputs.passed;
-  for (const std::string& folder : inputs.runs)
-    for (TestedRun& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
-  if (d.runs.empty()) bad_input("report: {}", fmt::join(d.passed, "; "));
-  d.groups = by_task(d.runs);
-  d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out, slides);
-  return d;
+  passed = inputs.passed;
+  std::vector<TestedRun> runs;
+  for (const std::string& folder : inputs.runs) std::ranges::move(read_runs(folder, passed), std::back_inserter(runs));
+  if (runs.empty()) bad_input("report: {}", fmt::join(passed, "; "));
+  return runs;
 }
-
-}  // namespace
-
-namespace {
 
 const char* const lengths_begin = "text,name,seed,folder,";
 
@@ -123,43 +103,46 @@ void check(const std::string& out, const std::string& width, const char* csv) {
 std::string lengths_of(const std::string& out) {
   return std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
 }
+void check_lengths(const std::string& out) { check_output("beside -o", lengths_of(out), {csv_output(lengths_begin)}); }
 
-std::string lengths_beside(const std::string& out) {
-  const std::string csv = lengths_of(out);
-  check_output("beside -o", csv, {csv_output(lengths_begin)});
-  return csv;
+// The page or picture, and the rows of eval.csv beside a page. Those of an earlier page of this name are removed.
+void write_all(const std::vector<Group>& groups, const std::string& text, const std::string& out) {
+  const std::string beside = lengths_of(out);
+  const bool lengths = groups[0].has("bits_per_byte") && !is_figure(out);
+  if (lengths) check_lengths(out);
+  write_file(out, text);
+  if (lengths) return write_file(beside, language_csv(groups));
+  if (!is_figure(out) && std::filesystem::exists(beside) && read_file(beside).starts_with(lengths_begin))
+    std::filesystem::remove(beside);
 }
 
 }  // namespace
 
-std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
-                               const std::string& width, bool slides) {
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out, const std::string& width,
+                               bool slides) {
   if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; use -o slides.html", out);
   check(out, width, "panel,series,");
-  const Drawn d = draw(words, out, width, slides);
-  const bool lengths = report_of(d.groups.front()).lengths && !is_figure(out);
-  const std::string csv = lengths ? lengths_beside(out) : "";
-  write_file(out, d.text);
-  if (lengths) write_file(csv, language_csv(d.groups));
-  const std::string other = lengths_of(out);  // from an earlier page of this name, of other runs
-  if (!lengths && !is_figure(out) && std::filesystem::exists(other) && read_file(other).starts_with(lengths_begin))
-    std::filesystem::remove(other);
-  return d.passed;
+  std::vector<std::string> passed;
+  const std::vector<TestedRun> runs = read_all(words, passed);
+  const std::vector<Group> groups = by_task(runs);
+  write_all(groups, contents_of(groups, passed, out, width, slides), out);
+  return passed;
 }
 
 void check_tests_output(const std::string& out) {
   check(out, "", lengths_begin);
-  if (!is_figure(out)) lengths_beside(out);
+  if (!is_figure(out)) check_lengths(out);
 }
 
 void write_tests(const std::vector<TestedRun>& runs, const std::string& out) {
   const std::vector<Group> groups = by_task(runs);
-  const std::string csv = language_csv(groups);
-  if (out.ends_with(".csv")) return write_file(out, csv);
-  write_file(out, is_figure(out) ? figure_of(groups, out, "") : page_of(groups, {}, out, false));
-  if (!is_figure(out)) write_file(lengths_beside(out), csv);
+  write_all(groups, out.ends_with(".csv") ? language_csv(groups) : contents_of(groups, {}, out), out);
 }
 
-std::string text(const std::vector<std::string>& words, const std::string& out) { return draw(words, out).text; }
+std::string text(const std::vector<std::string>& words, const std::string& out) {
+  std::vector<std::string> passed;
+  const std::vector<TestedRun> runs = read_all(words, passed);
+  return contents_of(by_task(runs), passed, out);
+}
 
 }  // namespace poslab::report

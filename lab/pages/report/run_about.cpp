@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "core/error.h"
 #include "encodings/encoding.h"
@@ -17,16 +17,12 @@ namespace {
 
 using page::headed, page::json, page::literal, page::prose;
 
-std::vector<std::string> each_once(const std::vector<std::string>& all) {
-  std::vector<std::string> kept;
-  for (const std::string& one : all)
-    if (std::find(kept.begin(), kept.end(), one) == kept.end()) kept.push_back(one);
-  return kept;
-}
-
+// Each spelling once.
 template <class Describe>
 void describe(json& parts, const std::vector<std::string>& spellings, const Describe& describe) {
-  for (const std::string& spelled : each_once(spellings)) {
+  std::set<std::string> seen;
+  for (const std::string& spelled : spellings) {
+    if (!seen.insert(spelled).second) continue;
     try {
       parts.push_back(describe(spelled));
     } catch (const BadInput&) {  // A name that this program does not know has no description.

@@ -24,37 +24,36 @@ double mean_beyond(const Line& line, const char* column) {
   return mean_beyond(line, [column](const Row& row) { return row[column]; });
 }
 
-// Mean over the runs of a figure that some may lack; NaN if all do.
-template <class Value>
-double mean_of(const Line& line, const Value& value) {
+// A figure that some runs may lack, of each that has it.
+template <class X>
+std::vector<double> figures_of(const Line& line, std::optional<X> RunRecord::*figure) {
   std::vector<double> all;
   for (const TestedRun* run : line.runs)
-    if (const auto x = value(run->record)) all.push_back(double(*x));
-  return mean(all);
+    if (const auto& x = run->record.*figure) all.push_back(double(*x));
+  return all;
+}
+template <class X>
+Field mean_field(json column, std::optional<X> RunRecord::*figure) {
+  return {std::move(column), [figure](const Line& line) -> json { return mean(figures_of(line, figure)); }};
 }
 
 json score_of(const Line& line) {
-  std::vector<double> all;
-  for (const TestedRun* run : line.runs)
-    if (run->record.paper_score) all.push_back(*run->record.paper_score);
+  const std::vector<double> all = figures_of(line, &RunRecord::paper_score);
   const Interval i = bootstrap(all);
   return {{"value", mean(all)}, {"low", i.low}, {"high", i.high}};
 }
 
 // The runs behind lines of several seeds, folded.
 json single_runs(const std::vector<Group>& groups) {
-  json rows = json::array();
-  const bool many = groups.size() > 1;
+  json rows = json::array(), columns = columns_of(groups);
   for (const Group& g : groups)
     for (const Line& line : g.lines)
-      if (line.runs.size() > 1)
-        for (const TestedRun* run : line.runs) {
-          json row = row_of(line, many ? &g : nullptr);
-          row[0].erase("below");
-          append(row, {run->seed, run->record.paper_score.value_or(std::nan("")), run->place()});
-          rows.push_back(std::move(row));
-        }
-  json columns = columns_of(many ? "task" : "");
+      for (const TestedRun* run : line.runs) {
+        if (line.runs.size() == 1) continue;
+        rows.push_back(row_of(line, g, groups));
+        rows.back()[0].erase("below");
+        append(rows.back(), {run->seed, run->record.paper_score.value_or(std::nan("")), run->place()});
+      }
   append(columns, {column("seed", 0), column("paper score", "percent"), column("folder", nullptr, "text")});
   return folded("Single runs", page::table("Single runs", columns, rows));
 }
@@ -86,16 +85,27 @@ json named(const Line& line, const std::string& below) {
   return cell;
 }
 
-json row_of(const Line& line, const Group* group) {
+json row_of(const Line& line, const Group& g, const std::vector<Group>& groups) {
   json row = json::array({named(line, line.runs.size() > 1 ? line.seeds() : line.first().place())});
-  if (group) row.push_back(group->has("chance") ? words(group->task) : group->task);
+  if (groups.size() > 1) row.push_back(g.has("chance") ? words(g.task) : g.task);
   return row;
 }
 
-json columns_of(const char* group) {
+json columns_of(const std::vector<Group>& groups) {
   json columns = json::array({column("run", nullptr, "text")});
-  if (*group) columns.push_back(column(group, nullptr, "text"));
+  if (groups.size() > 1) columns.push_back(column(groups[0].has("bits_per_byte") ? "text" : "task", nullptr, "text"));
   return columns;
+}
+
+json table_of_lines(const std::vector<Group>& groups, const std::vector<Field>& fields) {
+  json rows = json::array(), columns = columns_of(groups);
+  for (const Field& field : fields) columns.push_back(field.column);
+  for (const Group& g : groups)
+    for (const Line& line : g.lines) {
+      rows.push_back(row_of(line, g, groups));
+      for (const Field& field : fields) rows.back().push_back(field.cell(line));
+    }
+  return page::table("Table of runs", columns, rows);
 }
 
 std::string title(const std::vector<Group>& groups) {
@@ -111,30 +121,28 @@ std::string title(const std::vector<Group>& groups) {
 }
 
 double best_baseline(const Line& line) {
-  return mean_beyond(
-      line, [](const Row& row) { return std::max({row["chance"], row["majority"], row["content_only"]}); });
+  return mean_beyond(line, [](const Row& row) {
+    return std::max({row["chance"], row["majority"], row["content_only"]});
+  });
 }
 
 json table(const std::vector<Group>& groups) {
-  json rows = json::array(), columns = columns_of(groups.size() > 1 ? "task" : "");
-  for (const Group& g : groups)
-    for (const Line& line : g.lines) {
-      json row = row_of(line, groups.size() > 1 ? &g : nullptr);
-      append(row, {mean_of(line, [](const RunRecord& r) { return r.steps; }),
-                   mean_of(line, [](auto& r) { return r.steps_per_second; }), line.trained(),
-                   score_of(line), mean_of(line, [](auto& r) { return r.released_score; }),
-                   mean_beyond(line, "chance"), mean_beyond(line, "majority"), mean_beyond(line, "content_only"),
-                   best_baseline(line)});
-      rows.push_back(std::move(row));
-    }
-  append(columns, {column("steps", 0), column("steps/s", 1)});
-  append_columns(columns, "accuracy",
-                 {column("trained lengths", "percent"), column("paper score", "percent", "score"),
-                  column("released score", "percent")});
-  append_columns(columns, "baselines",
-                 {column("chance", "percent", "quiet"), column("majority", "percent", "quiet"),
-                  column("content only", "percent", "quiet"), column("best of each length", "percent", "quiet")});
-  json parts = json::array({page::table("Table of runs", columns, rows)});
+  const auto share = [](const char* name, const char* kind, const char* group) {
+    return column(name, "percent", kind, group);
+  };
+  const auto baseline = [&](const char* name, const char* column) -> Field {
+    return {share(name, "quiet", "baselines"), [column](const Line& l) -> json { return mean_beyond(l, column); }};
+  };
+  json parts = json::array({table_of_lines(
+      groups, {mean_field(column("steps", 0), &RunRecord::steps),
+               mean_field(column("steps/s", 1), &RunRecord::steps_per_second),
+               {share("trained lengths", "", "accuracy"), [](const Line& line) -> json { return line.trained(); }},
+               {share("paper score", "score", "accuracy"), score_of},
+               mean_field(share("released score", "", "accuracy"), &RunRecord::released_score),
+               baseline("chance", "chance"),
+               baseline("majority", "majority"),
+               baseline("content only", "content_only"),
+               {share("best of each length", "quiet", "baselines"), best_baseline}})});
   if (std::none_of(groups.begin(), groups.end(), [](const Group& g) { return g.has_seeds(); })) return parts;
   parts.push_back(single_runs(groups));
   parts.push_back(
@@ -145,23 +153,20 @@ json table(const std::vector<Group>& groups) {
 }
 
 json paired_differences(const std::vector<Group>& groups) {
-  json rows = json::array();
-  const char* group = groups.size() == 1 ? "" : groups.front().has("set") ? "text" : "task";
+  json rows = json::array(), columns = columns_of(groups);
   int fewest = 1 << 30;
   for (const Group& g : groups)
     for (const Difference& d : differences(g)) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
-      json row = json::array({json::array({named(*d.better), named(*d.worse)})});
-      if (*group) row.push_back(g.has("chance") ? headed(g.task) : g.task);
       const Interval& i = d.paired.interval;
-      append(row, {{{"value", d.paired.mean}, {"strong", i.excludes(0)}},
-                   {{"low", i.low}, {"high", i.high}},
-                   d.paired.seeds});
-      rows.push_back(std::move(row));
+      rows.push_back(row_of(*d.better, g, groups));
+      rows.back()[0] = json::array({named(*d.better), named(*d.worse)});
+      append(
+          rows.back(),
+          {{{"value", d.paired.mean}, {"strong", i.excludes(0)}}, {{"low", i.low}, {"high", i.high}}, d.paired.seeds});
     }
   if (rows.empty()) return nullptr;
-  json columns = columns_of(group);
   columns[0]["name"] = "runs";
   append(columns, {column("difference", "signed"), column("95\u202f% interval", "signed"), column("paired seeds", 0)});
   return section(

@@ -41,9 +41,6 @@ std::string path_in(const std::string& folder, const std::string& name) {
 void read_config(TestedRun& run) {
   const std::string path = path_in(run.folder, "config.toml"), text = read_file(path);
   const toml::table table = parse_toml(text, path);
-  const auto missing = [&](const std::string& key) {
-    bad_input("report: {} lacks {}; restore it from a copy, or train again", path, key);
-  };
   for (auto&& [key, value] : table) {
     std::ostringstream shown;
     if (const auto* s = value.as_string())
@@ -56,17 +53,15 @@ void read_config(TestedRun& run) {
       value.visit([&](auto&& node) { shown << node; });
     run.config[std::string(key.str())] = shown.str();
   }
-  const auto need = [&](const char* key) {
-    const auto it = run.config.find(key);
-    if (it == run.config.end()) missing(key);
-    return it->second;
+  Lengths trained{1, table["train_length"].value_or(0)};
+  const auto need = [&](bool there, const std::string& what) {
+    if (!there) bad_input("report: {} lacks {}; restore it from a copy, or train again", path, what);
   };
-  run.task = need(run.kind->studied.c_str());
-  run.encoding = need("encoding"), run.positions = need("positions");
+  for (const std::string& option : {run.kind->studied, std::string("encoding")}) need(run.config.count(option), option);
+  need(trained.to >= 1, "train_length, a number of at least 1");
+  run.task = run.option(run.kind->studied), run.encoding = run.option("encoding");
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
-  Lengths trained{1, table["train_length"].value_or(0)};
-  if (trained.to < 1) missing("train_length, a number of at least 1");
   try {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
     trained = trained_lengths(c);
@@ -130,9 +125,6 @@ void describe_text(TestedRun& run) {
 
 // The run with the options of run.test: once for each of its tasks.
 std::vector<TestedRun> read_of(TestedRun run) {
-  if (const std::string missing = missing_of_test(run.folder, *run.kind); !missing.empty())
-    bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, missing, run.kind->command("resume"),
-              shell_path(run.folder));
   auto [rows, read] = read_test(run.folder, run.test);
   run.all = std::move(rows), run.record = std::move(read);
   if (run.test.empty()) read_pictures(run);
@@ -166,10 +158,11 @@ std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vecto
       return then != record.files.end() && then->second != file.second;
     });
     if (other != own.end()) {
-      passed.push_back(fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of "
-                                   "{} is {}; remove it, or test again with `{}`",
-                                   folder, csv_of_test(name), other->first, record.files[other->first], folder,
-                                   other->second, test_command(kind, folder, {name, record.test})));
+      passed.push_back(
+          fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of "
+                      "{} is {}; remove it, or test again with `{}`",
+                      folder, csv_of_test(name), other->first, record.files[other->first], folder, other->second,
+                      test_command(kind, folder, {name, record.test})));
       continue;
     }
     const Choices tested = config_of(kind, record.config);
@@ -186,7 +179,7 @@ TestedRun tested_run(const std::string& folder, const Choices& tested, Results a
   TestedRun run;
   run.kind = &kind_of(tested), run.folder = folder, run.again = again;
   run.task = tested[run.kind->studied];
-  run.encoding = tested["encoding"], run.positions = tested["positions"];
+  run.encoding = tested["encoding"];
   run.train_length = tested.whole("train_length"), run.seed = tested.count("seed");
   run.config = values_of(tested), run.setting = setting_of(run.config);
   run.all = std::move(all);
@@ -197,11 +190,15 @@ TestedRun tested_run(const std::string& folder, const Choices& tested, Results a
 
 std::string TestedRun::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
 
+std::string TestedRun::option(const std::string& name) const {
+  const auto at = config.find(name);
+  return at == config.end() ? "" : at->second;
+}
+
 std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed) {
-  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
   for (const std::string& half : halves_of_tests(folder))
-    passed.push_back(fmt::format("{}/{} has no {} beside it; restore that, or repeat the test", folder, half,
-                                 other_half(half)));
+    passed.push_back(
+        fmt::format("{}/{} has no {} beside it; restore that, or repeat the test", folder, half, other_half(half)));
   if (is_hf_folder(folder)) return tests_of_checkpoint(folder, passed);
   TestedRun run;
   run.folder = folder;

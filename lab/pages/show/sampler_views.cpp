@@ -43,10 +43,12 @@ const Chosen<Sampler>* sampler_of(const Subject& s) {
 std::optional<View> positions_view(const Subject& s) {
   const Chosen<Sampler>* sampler = sampler_of(s);
   if (!sampler) return {};
-  View view{.name = "positions", .title = fmt::format("Positions that {} draws", sampler->spelled()),
-            .reading = fmt::format("Each row is a draw of {} slots; a cell counts the slots with a position there.",
-                                   s.slots),
-            .row = "draw", .col = "position"};
+  View view{
+      .name = "positions",
+      .title = fmt::format("Positions that {} draws", sampler->spelled()),
+      .reading = fmt::format("Each row is a draw of {} slots; a cell counts the slots with a position there.", s.slots),
+      .row = "draw",
+      .col = "position"};
   const int rows = (*sampler)->random ? draws : 1;
   std::vector<std::vector<double>> all;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -64,11 +66,11 @@ std::optional<View> positions_view(const Subject& s) {
     for (const double p : all[size_t(n)]) ++strips.heads[0][size_t(n) * size_t(cols) + size_t((p - low) / width)];
   view.matrices.push_back(std::move(strips));
 
-  page::Chart c{"gaps", "Gaps between neighbours", "gap", "share of neighbours", 0, 1, 0, 1, true};
-  c.unit = "gap";
-  view.table = {"gaps between neighbours: how often each range occurs", {"slots", "mean gap", "1 or less", "2 to 4",
-                "5 to 16", "17 to 64", "more"}, {}};
-  double most = 0;
+  page::Chart c{"gaps", "Gaps between neighbours", "gap", "share of neighbours"};
+  c.unit = "gap", c.percent = true;
+  view.table = {"gaps between neighbours: how often each range occurs",
+                {"slots", "mean gap", "1 or less", "2 to 4", "5 to 16", "17 to 64", "more"},
+                {}};
   for (const int slots : {s.train_length, 4 * s.train_length, 12 * s.train_length}) {
     std::map<long, int> count;
     double sum = 0;
@@ -79,20 +81,17 @@ std::optional<View> positions_view(const Subject& s) {
           ++count[std::lround(gap)], ++total, sum += gap;
           ++ranges[gap < 1.5 ? 0 : gap < 4.5 ? 1 : gap < 16.5 ? 2 : gap < 64.5 ? 3 : 4];
         }
-    } catch (const BadInput&) { continue; }   // too few positions
-    if (total == 0) continue;                 // a single slot has no neighbour
-    page::Curve curve{fmt::format("{} slots", slots), int(c.curves.size()), {}};
+    } catch (const BadInput&) { continue; }  // too few positions
+    if (total == 0) continue;                // a single slot has no neighbour
+    c.curves.push_back({fmt::format("{} slots", slots), int(c.curves.size()), {}});
     for (const auto& [gap, times] : count)
-      if (gap <= 128) {
-        curve.points.push_back({double(gap), double(times) / total});
-        c.x_high = std::max(c.x_high, double(gap)), most = std::max(most, double(times) / total);
-      }
-    c.curves.push_back(std::move(curve));
-    std::vector<std::string> row = {std::to_string(slots), fmt::format("{:.3g}", sum / total)};
-    for (const int n : ranges) row.push_back(percent(double(n) / total));
-    view.table.rows.push_back(std::move(row));
+      if (gap <= 128) c.curves.back().points.push_back({double(gap), double(times) / total});
+    view.table.rows.push_back({std::to_string(slots), fmt::format("{:.3g}", sum / total)});
+    for (const int n : ranges) view.table.rows.back().push_back(percent(double(n) / total));
   }
-  c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
+  page::fit(c, 0, 0);
+  c.x_low = 0, c.x_high = std::max(1., c.x_high);
+  c.y_high = std::clamp(std::ceil(10 * c.y_high) / 10, 0.1, 1.);
   const auto varies = [](const page::Curve& curve) { return curve.points.size() > 1; };
   if (std::any_of(c.curves.begin(), c.curves.end(), varies)) view.charts.push_back(std::move(c));
   return view;
@@ -101,7 +100,8 @@ std::optional<View> positions_view(const Subject& s) {
 std::optional<View> coverage_view(const Subject& s) {
   const Chosen<Sampler>* sampler = sampler_of(s);
   if (!sampler || pool_of(*sampler) < s.train_length) return {};
-  View view{.name = "coverage", .title = "Seen in training",
+  View view{.name = "coverage",
+            .title = "Seen in training",
             .reading = fmt::format("Training draws strings of up to {} slots in {} steps. At each test length: the "
                                    "share of positions, of distances between slots, and of gaps between neighbours "
                                    "that have occurred in training, rounded to whole numbers. `as often`: how much of "
@@ -125,34 +125,28 @@ std::optional<View> coverage_view(const Subject& s) {
     const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
     count(drawn(s, at_step(*sampler, n, slots), Purpose::positions, n, slots), trained);
   }
-  page::Chart c{"coverage", view.title, "slots at test", "share seen in training", 1, 1, 0, 1, true};
-  c.unit = "slots";
-  c.shaded = s.train_length;
+  page::Chart c{"coverage", view.title, "slots at test", "share seen in training"};
+  c.unit = "slots", c.percent = true;
   c.curves = {{"positions", 0, {}}, {"distances", 1, {}}, {"gaps", 2, {}}, {"gaps, as often", 3, {}}};
-  view.table = {"share of a test's values seen in training",
-                {"slots", "positions", "distances", "gaps", "gaps, as often"}, {}};
+  std::vector<double> lengths;
   for (const double times : {0.25, 0.5, 1., 1.5, 2., 3., 4., 6., 8., 12.5}) {
     const int slots = std::max(2, int(times * s.train_length));
     std::array<Histogram, kinds> met;
     try {
       for (int n = 0; n < ((*sampler)->random ? test_draws : 1); ++n)
         count(drawn(s, *sampler, Purpose::test_positions, n, slots), met);
-    } catch (const BadInput&) { continue; }   // too few positions
-    std::vector<double> shares;
-    for (int kind = 0; kind < kinds; ++kind) {
+    } catch (const BadInput&) { continue; }  // too few positions
+    lengths.push_back(slots);
+    for (size_t kind = 0; kind < kinds; ++kind) {
       double known = 0;
-      for (const auto& [value, n] : met[size_t(kind)]) known += trained[size_t(kind)].count(value) ? double(n) : 0;
-      shares.push_back(known / total(met[size_t(kind)]));
+      for (const auto& [value, n] : met[kind]) known += trained[kind].count(value) ? double(n) : 0;
+      c.curves[kind].points.push_back({double(slots), known / total(met[kind])});
     }
-    shares.push_back(in_common(trained[between], met[between]));
-    std::vector<std::string> row = {std::to_string(slots)};
-    for (size_t n = 0; n < shares.size(); ++n) {
-      c.curves[n].points.push_back({double(slots), shares[n]});
-      row.push_back(percent(shares[n]));
-    }
-    c.x_low = view.table.rows.empty() ? slots : c.x_low, c.x_high = slots;
-    view.table.rows.push_back(std::move(row));
+    c.curves.back().points.push_back({double(slots), in_common(trained[between], met[between])});
   }
+  view.table = table_of("share of a test's values seen in training", "slots", c.curves, lengths, percent);
+  page::fit(c);
+  c.y_low = 0, c.y_high = 1, c.shaded = s.train_length;
   view.charts.push_back(std::move(c));
   return view;
 }

@@ -15,22 +15,18 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// The difference of two matrices head by head; one that is the same for all heads is paired with each head of the
-// other.
-Matrix difference(const Matrix& a, const Matrix& b) {
-  Matrix d{"difference", a.rows, a.cols, {}};
-  for (size_t h = 0; h < std::max(a.heads.size(), b.heads.size()); ++h) {
-    d.heads.push_back(a.heads[a.heads.size() == 1 ? 0 : h]);
-    const std::vector<double>& other = b.heads[b.heads.size() == 1 ? 0 : h];
+// The difference of two matrices head by head; one that is the same for all heads goes with each head of the other.
+void add_difference(View& view) {
+  if (view.matrices.size() != 2) return;
+  const auto &a = view.matrices[0].heads, &b = view.matrices[1].heads;
+  if (a.size() != 1 && b.size() != 1 && a.size() != b.size()) return;
+  Matrix d{"difference", view.matrices[0].rows, view.matrices[0].cols, {}};
+  for (size_t h = 0; h < std::max(a.size(), b.size()); ++h) {
+    d.heads.push_back(a[a.size() == 1 ? 0 : h]);
+    const std::vector<double>& other = b[b.size() == 1 ? 0 : h];
     for (size_t n = 0; n < other.size(); ++n) d.heads.back()[n] -= other[n];
   }
-  return d;
-}
-
-void add_difference(View& view) {
-  if (view.matrices.size() == 2 && (view.matrices[0].heads.size() == 1 || view.matrices[1].heads.size() == 1 ||
-                                    view.matrices[0].heads.size() == view.matrices[1].heads.size()))
-    view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
+  view.matrices.push_back(std::move(d));
 }
 
 // The quantity in each scheme's matrix.
@@ -87,14 +83,14 @@ std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
 }
 
 struct RotaryHeads {
-  std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
+  std::string name;  // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;
-  int head;                                  // the first of them, from 0
+  int head;  // the first of them, from 0
 };
 // Neighbouring heads with the same frequencies share an entry.
 std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
   std::vector<RotaryHeads> all;
-  std::vector<int> last;                     // head of each, from 1
+  std::vector<int> last;  // head of each, from 1
   for (int h = 0; h < s.shape.heads; ++h) {
     std::vector<double> f = shown.scheme->pages.pictures.frequencies(s.shape, shown.scheme.choices, s.slots, h);
     const bool another = all.empty() || all.back().frequencies != f;
@@ -110,29 +106,30 @@ std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
 
 }  // namespace
 
-// Memory of the matrices, which have all heads or one, as a trial with two slots shows. Every view keeps its matrices
-// in double precision. While one is made, its inputs and the matrices of other layers exist, too.
-Taken matrices_take(const Subject& s, size_t views, int text) {
-  if (!views) return {};
-  const double pairs = double(s.slots) * s.slots;
-  double kept = 0, most = 0;
-  for (const Shown& shown : s.shown) {
-    const PositionSample two(shown.sampler, Resample::per_forward, stream(s.seed, Purpose::positions, 0), 1,
-                             std::min(2, s.slots));
-    const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, two);
-    const double heads = layers[0].dim(0);
-    kept += double(views) * heads * pairs * double(sizeof(double) + size_t(text));
-    most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 3));
+page::Grid table_of(const std::string& caption, const std::string& x, const std::vector<page::Curve>& curves,
+                    const std::vector<double>& at, const std::function<std::string(double)>& written) {
+  page::Grid made{caption, {x}, {}};
+  for (const page::Curve& curve : curves) made.head.push_back(curve.name);
+  for (const double place : at) {
+    std::vector<std::string> row = {fmt::format("{}", place)};
+    bool seen = false;  // a distance with all pairs masked has no point
+    for (const page::Curve& curve : curves) {
+      const auto found = std::ranges::find(curve.points, place, &page::Point::x);
+      seen = seen || found != curve.points.end();
+      row.push_back(found == curve.points.end() ? "–" : written(found->y));
+    }
+    if (seen) made.rows.push_back(std::move(row));
   }
-  const double difference = s.shown.size() == 2 ? kept / 2 : 0;
-  return {kept + most + difference, 0};
+  return made;
 }
 
 std::optional<View> relative_view(const Subject& s) {
-  View view{.name = "relative", .title = "Relative position of each pair",
-            .reading = "The scheme's distance for a query (row) and a key (column), key minus query: a "
-                       "key on the left has a negative one. In plain RoPE it counts slots; schemes that stretch or "
-                       "clip it show that here."};
+  View view{.name = "relative",
+            .title = "Relative position of each pair",
+            .reading =
+                "The scheme's distance for a query (row) and a key (column), key minus query: a "
+                "key on the left has a negative one. In plain RoPE it counts slots; schemes that stretch or "
+                "clip it show that here."};
   view.one_scale = true;
   for (const Shown& shown : s.shown)
     if (std::optional<Matrix> m = relative_positions(shown, s)) view.matrices.push_back(std::move(*m));
@@ -147,9 +144,9 @@ std::optional<View> bias_view(const Subject& s) {
     const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, *shown.sample);
     const Tensor& m = layers[std::min(layers.size() - 1, size_t(s.layer))];
     view.matrices.push_back(matrix_of(shown.scheme.spelled(), m, s.shape.causal));
-    view.reading += fmt::format("{}{}{}", view.reading.empty() ? "" : " ",
-                                s.shown.size() > 1 ? shown.scheme.spelled() + ": " : "",
-                                shown.scheme->pages.shows(s.shape, shown.scheme.choices));
+    view.reading +=
+        fmt::format("{}{}{}", view.reading.empty() ? "" : " ", s.shown.size() > 1 ? shown.scheme.spelled() + ": " : "",
+                    shown.scheme->pages.shows(s.shape, shown.scheme.choices));
   }
   const std::vector<Quantity> of = quantities(s);
   if (of.size() != 2) return view;
@@ -163,13 +160,14 @@ std::optional<View> bias_view(const Subject& s) {
 
 std::optional<View> similarity_view(const Subject& s) {
   const View bias = *bias_view(s);
-  View view{.name = "similarity", .title = "The same by distance",
+  View view{.name = "similarity",
+            .title = "The same by distance",
             .reading = "The mean over all pairs of slots at a distance."};
   const std::vector<Quantity> of = quantities(s);
   std::vector<page::Curve> curves;
   for (size_t n = 0; n < s.shown.size(); ++n) {
     const Matrix& m = bias.matrices[n];
-    const std::string name = words(of[n]);       // an axis has one quantity
+    const std::string name = words(of[n]);  // an axis has one quantity
     if (view.charts.empty() || view.charts.back().y_label != name) {
       const std::string id = fmt::format("similarity{}", n);
       view.charts.push_back({id, view.title, "distance: key slot - query slot", name, 0, 1, 0, 1});
@@ -182,34 +180,26 @@ std::optional<View> similarity_view(const Subject& s) {
     }
   }
   for (page::Chart& c : view.charts) page::fit(c, .05);
-  view.table = {"the mean of the scheme's values at a distance", {"distance"}, {}};
-  for (const page::Curve& curve : curves) view.table.head.push_back(curve.name);
-  for (int d = 1 - s.slots; d < s.slots; ++d) {
-    const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions
-    if ((size & (size - 1)) != 0) continue;
-    std::vector<std::string> row = {std::to_string(d)};
-    bool seen = false;              // by head: a distance with all pairs masked has no point
-    for (const page::Curve& curve : curves) {
-      const auto at = std::find_if(curve.points.begin(), curve.points.end(),
-                                   [d](const page::Point& p) { return p.x == double(d); });
-      const bool there = at != curve.points.end();
-      row.push_back(there ? fmt::format("{:.4g}", at->y) : "–");
-      seen = seen || there;
-    }
-    if (seen) view.table.rows.push_back(std::move(row));
-  }
+  std::vector<double> distances;  // 0, 1, 2, 4, 8, ... in both directions
+  for (int d = 1 - s.slots; d < s.slots; ++d)
+    if (const int size = std::abs(d); (size & (size - 1)) == 0) distances.push_back(d);
+  view.table = table_of("the mean of the scheme's values at a distance", "distance", curves, distances,
+                        [](double mean) { return fmt::format("{:.4g}", mean); });
   return view;
 }
 
 std::optional<View> frequencies_view(const Subject& s) {
-  View view{.name = "frequencies", .title = "Wavelengths",
+  View view{.name = "frequencies",
+            .title = "Wavelengths",
             .reading = fmt::format("How many positions a pair of channels takes for a full turn. Pairs above the "
                                    "dashed line do not finish a turn in the {} slots of training. A pair that never "
-                                   "turns is left out.", s.train_length)};
+                                   "turns is left out.",
+                                   s.train_length)};
   page::Chart c{"frequencies", view.title, "pair of channels", "positions for a turn", 1, 1, 0, 1, false, true};
   c.unit = "pair";
   view.table = {"frequency, wavelength and turns within the training length",
-                {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
+                {"scheme, pair", "radians a position", "wavelength", "turns in training"},
+                {}};
   for (const Shown& shown : s.shown) {
     if (!shown.scheme->pages.pictures.frequencies) continue;
     for (const auto& [name, f, head] : rotary_heads(shown, s)) {
@@ -226,7 +216,8 @@ std::optional<View> frequencies_view(const Subject& s) {
   }
   if (c.curves.empty()) return {};
   page::fit(c, 0);
-  c.curves.push_back({"training length", page::Curve::baseline,
+  c.curves.push_back({"training length",
+                      page::Curve::baseline,
                       {{c.x_low, double(s.train_length)}, {c.x_high, double(s.train_length)}}});
   page::fit(c, 0);
   view.charts.push_back(std::move(c));
@@ -253,10 +244,12 @@ std::vector<double> rotation_distances(const std::vector<double>& distances, con
 }  // namespace
 
 std::optional<View> rotation_view(const Subject& s) {
-  View view{.name = "rotation", .title = "Rotation by slots back",
-            .reading = "The cosine of the angle between the query of the last slot and a key so many slots back, for "
-                       "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
-  constexpr int most = 256;   // slots back in the picture; clock hands go through all
+  View view{.name = "rotation",
+            .title = "Rotation by slots back",
+            .reading =
+                "The cosine of the angle between the query of the last slot and a key so many slots back, for "
+                "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
+  constexpr int most = 256;  // slots back in the picture; clock hands go through all
   const int drawn = std::min(s.slots, most);
   if (drawn < s.slots) view.reading += fmt::format(" The first {} slots back are drawn.", drawn);
   view.row = "pair", view.col = "slots back", view.first_row = 1, view.one_scale = true;

@@ -15,24 +15,6 @@
 namespace poslab::show {
 namespace {
 
-struct Named {
-  ViewName name;
-  std::optional<View> (*make)(const Subject&);
-};
-
-// The only list of views.
-const std::vector<Named>& makers() {
-  static const std::vector<Named> list = {
-      {{"relative", "the scheme's relative position for each pair"}, relative_view},
-      {{"bias", "the term it adds to each pair's logit, or the similarity of their codes"}, bias_view},
-      {{"similarity", "the same by distance: position p beside p + d"}, similarity_view},
-      {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
-      {{"rotation", "the angle of each pair of channels by slots back; on a page as clock hands"}, rotation_view},
-      {{"positions", "draws of a sampler, and the gaps between neighbours"}, positions_view},
-      {{"coverage", "positions, distances and gaps seen in training, by test length"}, coverage_view}};
-  return list;
-}
-
 Subject subject(const Options& options) {
   Subject s;
   s.slots = options.length, s.train_length = options.train_length, s.seed = options.seed, s.layer = options.layer - 1;
@@ -53,7 +35,7 @@ Subject subject(const Options& options) {
   }
   const Chosen<Sampler> sampler = choose_sampler(options.positions, trained_on(options.train_length));
   const int pool = pool_of(sampler);
-  const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");   // a list: any numbers
+  const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");  // a list: any numbers
   s.shape.pool = endless ? std::max(2048, options.length) : pool;
   if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
   for (const Chosen<Scheme>& scheme : schemes) {
@@ -88,41 +70,58 @@ const std::vector<Set>& all_sets() {
 }
 
 const std::vector<ViewName>& all_views() {
-  static const std::vector<ViewName> list = [] {
-    std::vector<ViewName> names;
-    for (const Named& one : makers()) names.push_back(one.name);
-    return names;
-  }();
+  const char* const no_positions =
+      "its positions are a table of offsets, those of each layer are drawn apart, or there "
+      "are fewer than --train-length";
+  static const std::vector<ViewName> list = {
+      {"relative", "the scheme's relative position for each pair", relative_view,
+       "it has no single distance for a pair"},
+      {"bias", "the term it adds to each pair's logit, or the similarity of their codes", bias_view, ""},
+      {"similarity", "the same by distance: position p beside p + d", similarity_view, ""},
+      {"frequencies", "wavelengths of rotations beside the training length", frequencies_view,
+       "it has no fixed frequencies"},
+      {"rotation", "the angle of each pair of channels by slots back; on a page as clock hands", rotation_view,
+       "it rotates no pairs of channels by fixed frequencies"},
+      {"positions", "draws of a sampler, and the gaps between neighbours", positions_view, no_positions},
+      {"coverage", "positions, distances and gaps seen in training, by test length", coverage_view, no_positions}};
   return list;
 }
 
+// Memory of the matrices of all pairs, which have all heads or one, as a trial with two slots shows. Every view keeps
+// its matrices in double precision. While one is made, its inputs and the matrices of other layers exist, too.
 Taken views_take(const Options& options) {
   const std::set<std::string> drawn(options.views.begin(), options.views.end());
   const auto is_drawn = [&](const char* view) { return drawn.empty() || drawn.count(view); };
-  const bool matrices = is_drawn("bias") || is_drawn("similarity");
-  return matrices_take(subject(options), size_t(matrices) + size_t(is_drawn("relative")), options.text);
+  const int views = (is_drawn("bias") || is_drawn("similarity")) + is_drawn("relative");
+  if (!views) return {};
+  const Subject s = subject(options);
+  const double pairs = double(s.slots) * s.slots;
+  double kept = 0, most = 0;
+  for (const Shown& shown : s.shown) {
+    const PositionSample two(shown.sampler, Resample::per_forward, stream(s.seed, Purpose::positions, 0), 1,
+                             std::min(2, s.slots));
+    const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, two);
+    const double heads = layers[0].dim(0);
+    kept += views * heads * pairs * double(sizeof(double) + size_t(options.text));
+    most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 3));
+  }
+  return {kept + most + (s.shown.size() == 2 ? kept / 2 : 0), 0};  // the difference of two
 }
 
 namespace {
 
-// Why a scheme has no such view.
-std::string lack(const std::string& scheme, const std::string& view) {
-  return fmt::format("{} has no view \"{}\": {}", scheme, view,
-                     view == "frequencies" ? "it has no fixed frequencies"
-                     : view == "rotation"  ? "it rotates no pairs of channels by fixed frequencies"
-                     : view == "relative"  ? "it has no single distance for a pair"
-                                           : "its positions are a table of offsets, those of each layer are drawn "
-                                             "apart, or there are fewer than --train-length");
+std::string lack(const std::string& scheme, const ViewName& view) {
+  return fmt::format("{} has no view \"{}\": {}", scheme, view.name, view.lack);
 }
 
 // The schemes of several that the view leaves out.
-std::vector<std::string> lacks(const Named& one, const Subject& s) {
+std::vector<std::string> lacks(const ViewName& view, const Subject& s) {
   std::vector<std::string> all;
-  if (s.shown.size() < 2 || one.make == bias_view || one.make == similarity_view) return all;   // all have these
+  if (s.shown.size() < 2 || view.lack.empty()) return all;
   for (const Shown& shown : s.shown) {
     Subject alone = s;
     alone.shown = {shown};
-    if (!one.make(alone)) all.push_back(lack(shown.scheme.spelled(), one.name.name));
+    if (!view.make(alone)) all.push_back(lack(shown.scheme.spelled(), view));
   }
   return all;
 }
@@ -140,15 +139,15 @@ std::vector<View> views(const Options& options) {
          .with = fmt::format("--length {}, {}", options.length, counted(options.encodings.size(), "encoding"))},
         options.force);
   std::vector<View> all;
-  for (const Named& one : makers()) {
-    const bool wanted = std::find(options.views.begin(), options.views.end(), one.name.name) != options.views.end();
+  for (const ViewName& one : all_views()) {
+    const bool wanted = std::find(options.views.begin(), options.views.end(), one.name) != options.views.end();
     if (!options.views.empty() && !wanted) continue;
     if (std::optional<View> view = one.make(s)) {
       view->lacks = lacks(one, s);
       for (const std::string& line : view->lacks) view->reading += fmt::format(" {}.", line);
       all.push_back(std::move(*view));
     } else if (wanted) {
-      bad_input("{}; leave --view out to see what it has", lack(options.encodings[0], one.name.name));
+      bad_input("{}; leave --view out to see what it has", lack(options.encodings[0], one));
     }
   }
   return all;

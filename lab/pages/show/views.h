@@ -1,5 +1,6 @@
 // The views one by one, for `show::views`. An empty view is absent.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,14 +21,15 @@ struct Shown {
 struct Subject {
   std::vector<Shown> shown;
   ModelShape shape;
-  int layer = 0;                             // from 0 on
+  int layer = 0;  // from 0 on
   int train_length = 40, slots = 32;
   uint64_t seed = 0;
   const Positions& positions(const Shown& shown) const { return shown.sample->at_layer(layer); }
 };
 
-// The memory of matrices of all pairs, while they are made and in a finished view.
-Taken matrices_take(const Subject&, size_t views, int text);
+// A row for each x, with the values of the curves that have a point there.
+page::Grid table_of(const std::string& caption, const std::string& x, const std::vector<page::Curve>&,
+                    const std::vector<double>& at, const std::function<std::string(double)>& written);
 
 std::optional<View> relative_view(const Subject&);
 std::optional<View> bias_view(const Subject&);

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -19,10 +21,15 @@
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/page.h"
+#include "lab/pages/report/run_about.h"
 #include "lab/pages/view/tiles.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/output.h"
+#include "lab/runs/own_files.h"
 #include "lab/runs/room.h"
+#include "lab/runs/run.h"
 
 namespace poslab {
 extern const std::string_view view_txt;
@@ -86,23 +93,16 @@ void Folder::layer(const std::string& at, int layer, const std::vector<int>& hea
               (wrong - a) / T + 1, (wrong - a) % T + 1, *wrong);
     const std::vector<Level> levels = pyramid(a, T);
     if (const double entropy = entropy_of(levels[0]); entropy < clearest.entropy) clearest = {layer, head, entropy};
-    struct Place {
-      size_t level;
-      int row, column;
-    };
-    std::vector<Place> places;
-    for (size_t level = 0; level + 1 < levels.size(); ++level)
-      for (int row = 0; row < tiles_across(levels[level]); ++row)
-        for (int column = 0; column < tiles_across(levels[level]); ++column) places.push_back({level, row, column});
-    std::vector<std::string> scripts(places.size());
-    const auto name = [&](const Place& p) {
-      return fmt::format("{}/{}-{}/{}-{}-{}", at, layer, head, p.level, p.row, p.column);
-    };
-    parallel_for(int64_t(places.size()), [&](int64_t n) {
-      const Place& p = places[size_t(n)];
-      scripts[size_t(n)] = tile_script(name(p), tile(levels[p.level], p.row, p.column));
-    });
-    for (size_t n = 0; n < places.size(); ++n) file(name(places[n]) + ".js", scripts[n]);
+    std::vector<std::pair<std::string, std::vector<uint8_t>>> tiles;
+    for (size_t n = 0; n + 1 < levels.size(); ++n)
+      for (int row = 0; row < tiles_across(levels[n]); ++row)
+        for (int column = 0; column < tiles_across(levels[n]); ++column)
+          tiles.emplace_back(fmt::format("{}/{}-{}/{}-{}-{}", at, layer, head, n, row, column),
+                             tile(levels[n], row, column));
+    std::vector<std::string> scripts(tiles.size());
+    parallel_for(int64_t(tiles.size()),
+                 [&](int64_t n) { scripts[size_t(n)] = tile_script(tiles[size_t(n)].first, tiles[size_t(n)].second); });
+    for (size_t n = 0; n < tiles.size(); ++n) file(tiles[n].first + ".js", scripts[n]);
     overview.insert(overview.end(), levels.back().codes.begin(), levels.back().codes.end());
     progress_.at(++written.maps);
   }
@@ -123,9 +123,10 @@ std::string command(const std::vector<std::string>& runs, const Options& w, cons
   if (w.length) text += fmt::format(" --length {}", w.length);
   if (w.sample > 1) text += fmt::format(" --sample {}", w.sample);
   if (!w.text.empty()) text += " --text " + shell_word(w.text);
-  if (!w.layers.empty()) text += fmt::format(" --layers {}", fmt::join(w.layers, ","));
-  if (!w.heads.empty()) text += fmt::format(" --heads {}", fmt::join(w.heads, ","));
-  if (!w.steps.empty()) text += fmt::format(" --steps {}", fmt::join(w.steps, ","));
+  const auto add = [&text](const char* option, const auto& numbers) {
+    if (!numbers.empty()) text += fmt::format(" {} {}", option, fmt::join(numbers, ","));
+  };
+  add("--layers", w.layers), add("--heads", w.heads), add("--steps", w.steps);
   return text + " -o " + shell_path(out);
 }
 
@@ -162,18 +163,15 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
        {"title", fmt::format("Attention of {}", fmt::join(folders, ", "))},
        {"lead", json::array({page::paragraph(about, "quiet")})},
        {"sections", page::sections(view_txt, {{"viewer", viewer},
-                                             {"parts", subjects[0].slots},
-                                             {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
-                                             {"command", again}})}},
+                                              {"parts", subjects[0].slots},
+                                              {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
+                                              {"command", again}})}},
       {"matrix", "map", "view"});
 }
 
-struct Drawn {
-  Written written;
-  Folder::Clearest opens;  // the head shown first, from the first run's newest checkpoint
-};
-
-Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, const std::string& folder) {
+// Also the head shown first, from the first run's newest checkpoint.
+std::pair<Written, Folder::Clearest> write_all_maps(std::vector<Subject>& subjects, const Options& options,
+                                                    const std::string& folder) {
   size_t maps = 0;
   for (const Subject& s : subjects)
     maps += s.steps.size() * those(options.layers, s.layers).size() * those(options.heads, s.heads).size();
@@ -200,6 +198,33 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, con
     }
   }
   return {to.written, opens.value_or(Folder::Clearest{})};
+}
+
+// Throws BadInput if a file of checkpoints/ is of another run, or of another step than in its name.
+void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, const Choices& own) {
+  const Kind& kind = kind_of(own);
+  const std::string remedy = "restore the file from a copy, or remove it";
+  const Choices its = kind.configure(read_toml(kept.config(), path, kind));
+  if (const std::string option = difference(own, its); !option.empty())
+    bad_input("{} is of another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
+              remedy);
+  if (kept.step() != step)
+    bad_input("{} is of step {} and should be of {} by its name; {}", path, kept.step(), step, remedy);
+}
+
+// The kept checkpoints of a run and the newest one, which the learner has, and functions that load them. Other
+// processes may continue the run meanwhile.
+void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Learner>& learner) {
+  std::map<int64_t, std::string> paths = {{learner->adam().step, run.checkpoint()}};
+  for (const int64_t step : run.kept_steps()) paths[step] = run.kept_checkpoint(step);
+  for (const auto& [step, path] : paths) s.steps.push_back(step);
+  s.load = [paths, learner](int64_t step) {
+    if (learner->adam().step == step) return;
+    const std::string& path = paths.at(step);
+    const Checkpoint kept(read_file(path), path, kind_of(learner->config()));
+    check_kept(kept, path, step, learner->config());
+    kept.read_into(learner->params(), learner->adam());
+  };
 }
 
 }  // namespace
@@ -236,6 +261,33 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
     all.bytes += double(page.size());
   });
   return all;
+}
+
+Subject open(const std::string& folder, const Options& options) {
+  const Opened model = open_model(folder, "cpu", options.text);
+  const std::shared_ptr<Learner> learner = model.learner;
+  const int length = options.length || !model.text.empty() ? options.length : model.usual_length;
+  if (const int samples = learner->config().whole("eval_samples"); model.run && options.sample > samples)
+    bad_input("--sample {}: the test has {} at each length", options.sample, samples);
+  Subject s{learner->sample({length, options.sample, model.text}), folder, "",
+            setting_of(values_of(learner->config()))};
+  s.heading = s.of.empty() ? heading_of(folder, learner->config()) : s.of;
+  if (model.run)
+    find_checkpoints(s, *model.run, learner);
+  else
+    s.steps = {0}, s.load = [learner](int64_t) {}, s.trained_elsewhere = true;
+  const auto check = [&](const char* option, const std::vector<int>& asked, int most) {
+    for (const int n : asked)
+      if (n < 1 || n > most) bad_input("{} {}: {} has 1 to {}", option, n, folder, most);
+  };
+  check("--layers", options.layers, s.layers);
+  check("--heads", options.heads, s.heads);
+  for (const int64_t step : options.steps)
+    if (!std::count(s.steps.begin(), s.steps.end(), step))
+      bad_input("--steps {}: {} has checkpoints of steps {}; a training with --keep-checkpoints keeps all", step,
+                folder, fmt::join(s.steps, ", "));
+  if (!options.steps.empty()) s.steps = options.steps;
+  return s;
 }
 
 }  // namespace poslab::view

@@ -3,7 +3,7 @@
 
 #include "experiment/lengths.h"
 #include "lab/files/files.h"
-#include "lab/pages/inspect/tables.h"
+#include "lab/pages/inspect/figures.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 #include "lab/runs/run_folder.h"
 

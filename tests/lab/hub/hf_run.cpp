@@ -1,7 +1,6 @@
 // Checkpoints of the Hugging Face form where runs are looked at: one model under several encodings, inspect, view,
 // report, and the door that they and Python come through.
 #include "lab/pages/inspect/inspect.h"
-#include "lab/pages/report/compared.h"
 #include "lab/pages/report/report.h"
 #include "lab/pages/view/view.h"
 #include "lab/runs/results_csv.h"
@@ -163,19 +162,19 @@ TEST_CASE("compared: a row for each length, and for each eighth of the longest w
     return Row(all, cells);
   };
   const Results one = {row(12, 1), row(20, 2)}, other = {row(12, std::log(8.)), row(20, std::nan(""))};
-  const report::Compared c = report::compared({&one, &other}, 0);
-  REQUIRE(c.lengths.size() == 2);
-  CHECK(c.lengths[1].loss[0] == 2);
-  CHECK(c.longest == 20);
-  REQUIRE(c.places.size() == 8);
-  CHECK(c.places[0].where == "1-3");  // tokens 0 .. 2, whose part 8 t / 20 is 0
-  CHECK(c.places[7].where == "19-20");
-  CHECK(c.places[7].loss[0] == 10);
-  const std::string text = report::compared_text(c, {"rope", "none"});
-  CHECK(holds(text, "1.0000 (2.72)"));
-  CHECK(holds(text, "2.0794 (8.00)"));
-  CHECK(holds(text, "nan (–)"));
-  CHECK(report::compared({&one}, 8).places[0].where == "13-13");  // eval_tail: the last 8 tokens alone
+  const std::vector<page::Grid> c = report::compared({"rope", "none"}, {&one, &other}, 0);
+  const std::vector<std::string> none = {"20", "plain", "2.0000 (7.39)", "nan (–)"};
+  CHECK(c[0].head == std::vector<std::string>{"tokens", "set", "rope", "none"});
+  REQUIRE(c[0].rows.size() == 2);
+  CHECK(c[0].rows[0] == std::vector<std::string>{"12", "plain", "1.0000 (2.72)", "2.0794 (8.00)"});
+  CHECK(c[0].rows[1] == none);
+  CHECK(holds(c[1].caption, "windows of 20 tokens"));
+  REQUIRE(c[1].rows.size() == 8);
+  CHECK(c[1].rows[0][0] == "1-3");  // tokens 0 .. 2, whose part 8 t / 20 is 0
+  CHECK(c[1].rows[7][0] == "19-20");
+  CHECK(holds(c[1].rows[7][2], "10.0000"));
+  CHECK(holds(page::markdown(c[0]), "\n| 20     | plain | 2.0000 (7.39) | nan (–)       |\n"));
+  CHECK(report::compared({"rope"}, {&one}, 8)[1].rows[0][0] == "13-13");  // eval_tail: the last 8 tokens alone
 }
 
 TEST_CASE("hf: a checkpoint is a run of a language model that is only looked at, with the logits of transformers") {

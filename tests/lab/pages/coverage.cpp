@@ -5,7 +5,6 @@
 #include "experiment/coverage.h"
 #include "experiment/step.h"
 #include "lab/pages/inspect/figures.h"
-#include "lab/pages/inspect/tables.h"
 #include "tests/lab/helpers.h"
 
 using namespace poslab;
@@ -82,7 +81,7 @@ TEST_CASE("inspect: coverage of randomized positions reaches nearly all distance
   CHECK(c.trained.rbegin()->first <= 63);
   for (const Coverage::Test& test : c.tests) CHECK(test.seen > .999);
   CHECK(total(c.tests[0].met) == 64 * 12 * 11);
-  const std::string csv = coverage_csv("r", c);
+  const std::string csv = csv_files[4].lines("r", Inside{.coverage = c});
   CHECK(holds(csv, fmt::format("r,distance,training,1,{},1\n", c.trained.at(1))));
   CHECK(holds(csv, "r,distance,length 20,"));
 }

@@ -9,7 +9,6 @@
 #include "experiment/lengths.h"
 #include "experiment/pca.h"
 #include "lab/pages/inspect/figures.h"
-#include "lab/pages/inspect/tables.h"
 #include "lab/runs/pictures.h"
 #include "tests/lab/helpers.h"
 
@@ -126,7 +125,7 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
     CHECK(sum == doctest::Approx(1));
     CHECK(std::abs(dot(layer.map.axes.data(), layer.map.axes.data() + 16, 16)) < 1e-12);
   }
-  const std::string csv = pca_csv("a", p);
+  const std::string csv = csv_files[3].lines("a", Inside{.pca = p});
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);
   CHECK(holds(csv, fmt::format("a,2,9,27,{:.6f},{:.6f},{:.6f},{:.6f}\n", p.accuracy[1], last.clouds[1].outside,
                                last.map.share[0], last.map.share[1])));

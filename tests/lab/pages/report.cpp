@@ -119,7 +119,7 @@ TEST_CASE("report: one run, and runs that do not differ") {
   const std::string a = make_run(folder, "a", "sequential", .75), b = make_run(folder, "b", "sequential", .75);
   CHECK(holds(page_of(folder, {a}), "75.0\u202f% of the answer slots right at unseen lengths 5 to 8"));
   const std::string both = page_of(folder, {a, b});
-  CHECK(holds(both, "do not differ beyond noise"));
+  CHECK(holds(both, "a gap of 0.0 points, which is not beyond noise"));
   const std::string low = make_run(folder, "low", "randomized", .6);
   CHECK(holds(page_of(folder, {a, low}), "right. Of the 2, only ["));
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
@@ -143,8 +143,8 @@ TEST_CASE("report: each test has a margin of its own strings, and lengths of its
   };
   const std::string three = lead({usual, few, near});
   CHECK(holds(three, "Neither is clearly above"));          // 4 strings: 50 points; 2048: 2.2
-  CHECK(holds(three, "a margin of up to 2.2 points, or 50.0 in the smallest test, may be noise"));
-  CHECK(holds(three, "at length 5, "));
+  CHECK(holds(three, "a margin of up to 2.2 to 50.0 points may be noise"));
+  CHECK(holds(three, "at unseen length 5, "));
   CHECK(holds(three, "the ranges differ, so the numbers do not compare"));
   CHECK(holds(three, "{c2} was not tested at lengths beyond the training range."));
   CHECK(holds(lead({near}), "beyond the training range, so nothing can be said about unseen lengths."));

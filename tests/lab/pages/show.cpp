@@ -91,7 +91,7 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
       }
     }
   CHECK(v.one_scale);
-  CHECK(show::range_of(v) == std::pair{-31., 0.});
+  CHECK(show::scale_of(v, v.matrices[3], v.matrices[3].heads[0]) == std::pair{-31., 0.});
 }
 
 TEST_CASE("show: heads that turn unlike have curves of their own, and a part without distances has no matrix") {

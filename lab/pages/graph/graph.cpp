@@ -1,13 +1,15 @@
-#include <fmt/format.h>
+#include "lab/pages/graph/graph.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
 
-#include "autograd/tape.h"
 #include "autograd/observe.h"
-#include "lab/pages/graph/graph.h"
+#include "autograd/tape.h"
+#include "lab/pages/page/document.h"
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"
 
@@ -100,6 +102,14 @@ std::vector<Node> watched(Learner& learner) {
   return all;
 }
 
+// The names of the parameters without the module's name, which has its own column.
+std::string own_parameters(const Node& n) {
+  std::vector<std::string> names;
+  for (const std::string& name : n.reads)
+    names.push_back(name.starts_with(n.module + ".") ? name.substr(n.module.size() + 1) : name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 Graph of_run(const std::string& path, bool force) {
@@ -120,12 +130,11 @@ Graph by_module(const Graph& tape) {
     Node& m = made.nodes[at];
     row.push_back(at);
     for (const size_t source : n.from)
-      if (row[source] != at && std::find(m.from.begin(), m.from.end(), row[source]) == m.from.end())
-        m.from.push_back(row[source]);
+      if (row[source] != at && !std::ranges::count(m.from, row[source])) m.from.push_back(row[source]);
     m.reads.insert(m.reads.end(), n.reads.begin(), n.reads.end());
     m.shape = n.shape, m.gradient = n.gradient;
     m.bytes += n.bytes, m.forward += n.forward, m.backward += n.backward;
-    const auto same = std::find_if(ops[at].begin(), ops[at].end(), [&](const auto& op) { return op.first == n.name; });
+    const auto same = std::ranges::find(ops[at], n.name, &std::pair<std::string, int>::first);
     if (same == ops[at].end())
       ops[at].emplace_back(n.name, 1);
     else
@@ -134,8 +143,36 @@ Graph by_module(const Graph& tape) {
   for (size_t n = 0; n < ops.size(); ++n)
     for (const auto& [op, times] : ops[n])
       made.nodes[n].name +=
-          (made.nodes[n].name.empty() ? "" : ", ") + (times > 1 ? fmt::format("{} ", times) : "") + op;
+          fmt::format("{}{}{}", made.nodes[n].name.empty() ? "" : ", ", times > 1 ? fmt::format("{} ", times) : "", op);
   return made;
+}
+
+nlohmann::json tape(const Graph& g) {
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const Node& n : g.nodes)
+    nodes.push_back({{"module", n.module},
+                     {"name", n.name},
+                     {"reads", own_parameters(n)},
+                     {"from", n.from},
+                     {"shape", to_string(n.shape)},
+                     {"bytes", n.bytes},
+                     {"forward", n.forward * 1e6},
+                     {"backward", n.backward * 1e6},
+                     {"gradient", n.gradient}});  // NaN becomes null
+  return {{"kind", "tape"}, {"id", "tape"}, {"title", g.title}, {"nodes", nodes}};
+}
+
+std::string html(const Graph& g) {
+  using page::json;
+  const std::string reading =
+      "Rows are in the order of the tape. An arc on the left joins a row to what it reads further above. A row has the "
+      "parameters that it reads, the shape of its result, microseconds forward and backward (the least of five steps), "
+      "the bytes of its results, and the norm of the gradient that came back to it.";
+  return page::file_of({{"command", "graph"},
+                        {"title", g.title},
+                        {"lead", json::array({reading})},
+                        {"sections", json::array({page::section("", "", json::array({tape(g)}))})}},
+                       {"tape"});
 }
 
 }  // namespace poslab::graph
