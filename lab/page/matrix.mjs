@@ -1,6 +1,6 @@
 // Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low).
 // Some also have values; a value that is no number leaves its cell empty.
-import {choice, count, element} from './element.mjs';
+import {answered, choice, count, element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {short} from './text.mjs';
 import {draw, ramp} from './theme.mjs';
@@ -133,6 +133,29 @@ export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${
 export function map_card(above, matrix, {about = '', ...drawn}, ...below) {
   const said = element('p', {class: 'said', 'aria-live': 'polite'}, about);
   return element('div', {class: 'card'}, above, draw_map(matrix, {said, ...drawn}), scale_bar(matrix), said, ...below);
+}
+// A string with its answer and its attention: {input, expected, predicted, counted, queries, block, layers: [{max,
+// heads}]}. queries: how many of the last slots are rows; those from `counted` on do not count.
+export function string_rows({input, expected, predicted, counted}) {
+  const gap = [...input, ...expected].some(symbol => symbol.length > 1) ? ' ' : '';
+  const said = predicted.map((symbol, o) => [symbol, symbol === expected[o]]);
+  return answered(input.join(gap), ['expected', expected.join(gap)], said, counted, gap);
+}
+// The map of a layer and head, of which 0 is the maximum over heads.
+export function attention_card(above, {input, expected, predicted, queries, block, layers}, chosen, of, ...below) {
+  const layer = layers[chosen.layer], matrix = layer && (chosen.head ? layer.heads[chosen.head - 1] : layer.max);
+  if (!matrix)
+    return element('div', {class: 'card'}, above, element('p', {class: 'note'}, 'This run has no such layer or head.'));
+  const n = input.length, slots = n + expected.length, first_row = slots - queries;
+  const name = slot => slot < n ?
+      `slot ${slot + 1} (${input[slot]})` :
+      `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, says ${predicted[slot - n]})`;
+  const tell = tell_slots({first_row, block, slots, name});
+  const about = block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '';
+  const label = `${of}layer ${chosen.layer + 1}, ${chosen.head ? `head ${chosen.head}` : 'maximum over heads'}`;
+  return map_card(
+    above ?? element('p', {class: 'said'}, `${label}.`), matrix,
+    {label, about, tell, first_row, block, part: n, symbols: [...input, ...expected.map(() => '·')]}, ...below);
 }
 // Pictures of a page that share one choice of layer and head.
 export const shared = {layer: 0, head: 0, pictures: []};

@@ -1,6 +1,6 @@
 // The parts that only the report draws: position matrices, and attention maps with a choice of layer and head.
-import {answered, choice, count, element} from './element.mjs';
-import {map_card, tell_slots} from './matrix.mjs';
+import {choice, count, element} from './element.mjs';
+import {attention_card, map_card, string_rows} from './matrix.mjs';
 import {short} from './text.mjs';
 import {draw} from './theme.mjs';
 
@@ -38,31 +38,14 @@ export function positions({runs}) {
       matrices);
 }
 
-function string_rows({input, expected, predicted, counted}) {
-  const gap = [...input, ...expected].some(symbol => symbol.length > 1) ? ' ' : '';
-  const said = predicted.map((symbol, o) => [symbol, symbol === expected[o]]);
-  return answered(input.join(gap), ['expected', expected.join(gap)], said, counted, gap);
-}
-
 // A string's attention in one layer; head 0: the maximum over heads.
 function example_card(run, example, chosen) {
-  const {input, expected, predicted, counted, block} = example, layer = example.layers[chosen.layer];
-  const matrix = layer && (chosen.head === 0 ? layer.max : layer.heads[chosen.head - 1]);
+  const {expected, predicted, counted} = example;
   const right = predicted.slice(0, counted).filter((symbol, o) => symbol === expected[o]).length;
   const title = element('p', {class: 'said'}, `Length ${example.length}, ${example.trained ? 'trained' : 'unseen'}: ${
       right} of ${counted} slots right.`);
-  if (!matrix)
-    return element('div', {class: 'card'}, title, element('p', {class: 'note'}, 'This run has no such layer or head.'));
-  const n = input.length, slots = n + expected.length, first_row = slots - example.queries;
-  const symbols = [...input, ...expected.map(() => '·')];
-  const name = slot => slot < n ?
-      `slot ${slot + 1} (${symbols[slot]})` :
-      `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, says ${predicted[slot - n]})`;
-  const tell = tell_slots({first_row, block, slots, name});
-  const about = block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '';
-  const head = chosen.head ? `head ${chosen.head}` : 'maximum over heads';
-  const label = `Attention of ${run.name} at length ${example.length}, layer ${chosen.layer + 1}, ${head}`;
-  return map_card(title, matrix, {label, about, tell, first_row, block, part: n, symbols}, string_rows(example));
+  return attention_card(
+    title, example, chosen, `Attention of ${run.name} at length ${example.length}, `, string_rows(example));
 }
 
 // {runs: [{name, color, folder, examples}]}: one choice of layer and head for all runs and lengths.

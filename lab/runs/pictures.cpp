@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int max_cells = 80;    // on a side: five layers of eight heads then stay below 400 KB
+constexpr int max_cells = 80;     // on a side: five layers of eight heads then stay below 400 KB
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
@@ -82,23 +82,6 @@ json positions(const State& state) {
   return made;
 }
 
-// The attention of one layer, (1, H, Tq, Tk): each head's map and the maximum over heads.
-json layer_maps(const Tensor& weights, int block) {
-  const int H = weights.dim(1), Tq = weights.dim(2), Tk = weights.dim(3);
-  const int rows = (Tq + block - 1) / block, cols = (Tk + block - 1) / block;
-  std::vector<double> all(size_t(rows * cols), 0.);
-  json heads = json::array();
-  const std::vector<real> values = weights.values();
-  const real* a = values.data();
-  for (int h = 0; h < H; ++h) {
-    const std::vector<double> head = in_blocks(a + int64_t(h) * Tq * Tk, Tq, Tk, block);
-    heads.push_back(matrix_json(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
-    std::transform(head.begin(), head.end(), all.begin(), all.begin(),
-                   [](double x, double y) { return std::max(x, y); });
-  }
-  return {{"max", matrix_json(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
-}
-
 json symbols(const int* at, int n) {
   json list = json::array();
   for (int i = 0; i < n; ++i) list.push_back(std::to_string(at[i]));
@@ -132,8 +115,8 @@ json example(const State& state, int length) {
   int queries = T;
   for (int layer = 0; layer < blocks(c, T - batch.outputs); ++layer) {
     const Tensor& weights = trace.captured.at(fmt::format("block{}.attention.weights", layer));
-    queries = weights.dim(2);
-    layers.push_back(layer_maps(weights, block));
+    queries = weights.dim(-2);
+    layers.push_back(attention_json(weights, block));
   }
   return {{"length", length},
           {"trained", familiarity(c, length) == "trained"},
@@ -147,6 +130,21 @@ json example(const State& state, int length) {
 }
 
 }  // namespace
+
+json attention_json(const Tensor& weights, int block) {
+  const int H = weights.dim(-3), Tq = weights.dim(-2), Tk = weights.dim(-1);
+  const int rows = (Tq + block - 1) / block, cols = (Tk + block - 1) / block;
+  std::vector<double> all(size_t(rows * cols), 0.);
+  json heads = json::array();
+  const std::vector<real> a = weights.values();
+  for (int h = 0; h < H; ++h) {
+    const std::vector<double> head = in_blocks(a.data() + int64_t(h) * Tq * Tk, Tq, Tk, block);
+    heads.push_back(matrix_json(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
+    std::transform(head.begin(), head.end(), all.begin(), all.begin(),
+                   [](double x, double y) { return std::max(x, y); });
+  }
+  return {{"max", matrix_json(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
+}
 
 void write_pictures(const RunFolder& run, const State& state) {
   const NoGrad no_grad;

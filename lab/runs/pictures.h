@@ -20,5 +20,7 @@ namespace poslab {
 // Strings and positions are the first of range evaluation at these lengths; dropout is off. Throws Failure if the file
 // cannot be written.
 void write_pictures(const RunFolder&, const State&);
+// {"max", "heads"} of the weights of a layer, (H, Tq, Tk).
+nlohmann::ordered_json attention_json(const Tensor& weights, int block);
 
 }  // namespace poslab

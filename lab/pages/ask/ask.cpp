@@ -13,17 +13,7 @@ namespace poslab::asking {
 namespace {
 
 // Fewer samples for long strings, which cost more: 500 to length 141, 40 at length 500, at least 10.
-int baseline_samples(size_t length) {
-  return int(std::clamp(1e7 / (double(length) * double(length)), 10., 500.));
-}
-
-// (O, T) as a list of rows
-nlohmann::json in_rows(const std::vector<double>& m, size_t count) {
-  nlohmann::json all = nlohmann::json::array();
-  const auto width = std::ptrdiff_t(m.size() / count);
-  for (auto row = m.begin(); row != m.end(); row += width) all.push_back(std::vector<double>(row, row + width));
-  return all;
-}
+int baseline_samples(size_t length) { return int(std::clamp(1e7 / (double(length) * double(length)), 10., 500.)); }
 
 }  // namespace
 
@@ -53,8 +43,10 @@ Exchange Session::ask(const Tokens& input) {
   const Answer answer = respondent_.ask(input, options_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())
-    known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()),
-                               baseline_samples(input.size()), uint64_t(c.count("seed")))).first;
+    known = baselines_
+                .emplace(input.size(), baselines(task(c["task"]), int(input.size()), baseline_samples(input.size()),
+                                                 uint64_t(c.count("seed"))))
+                .first;
   return {answer, known->second};
 }
 
@@ -74,7 +66,8 @@ Tokens Session::read(const std::string& text) const {
          .takes = takes(input),
          .with = fmt::format("a string of {} symbols", input.size()),
          .parameters = double(r.parameters),
-         .device = r.device}, options_.force);
+         .device = r.device},
+        options_.force);
   return input;
 }
 

@@ -1,5 +1,3 @@
-#include "lab/pages/ask/look.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,11 +5,12 @@
 #include "core/choices.h"
 #include "core/error.h"
 #include "experiment/build.h"
+#include "lab/pages/ask/ask.h"
 
 namespace poslab::asking {
 namespace {
 
-constexpr int most_slots = 2000;    // 8 heads of 2000 x 2000 weights are 128 MB
+constexpr int most_slots = 2000;  // 8 heads of 2000 x 2000 weights are 128 MB
 constexpr size_t most_columns = 160;
 
 }  // namespace
@@ -40,8 +39,10 @@ std::string words_of(const Look& look) {
 
 void check_look(int slots) {
   if (slots > most_slots)
-    bad_input("attention of {} slots is too much to draw; ask about a string with at most {} slots, or without "
-              "--attention and -o", slots, most_slots);
+    bad_input(
+        "attention of {} slots is too much to draw; ask about a string with at most {} slots, or without "
+        "--attention and -o",
+        slots, most_slots);
 }
 
 std::vector<double> weights(const Respondent& asked, const Answer& answer, const Look& look) {
