@@ -1,8 +1,7 @@
-# Text files that travel inside the program. embed(TARGET FILE...) turns lab/page/page.css into
-# `extern const std::string_view page_css`, made again when the file changes. embed_table(TARGET NAME FILE...) makes
-# one list of them, `extern const std::vector<std::pair<std::string_view, std::string_view>> NAME`: the name of each
-# without its ending, and its text. A JavaScript module, chart.mjs, becomes an object of its exports, $chart,
-# which those after it import. This file is also the script that does it.
+# Text files that travel inside the program. embed(TARGET FILE...) turns page.css into `extern const std::string_view
+# page_css`, made again when the file changes. embed_table(TARGET NAME FILE...) makes a list of them, `extern const
+# std::vector<std::pair<std::string_view, std::string_view>> NAME`: names without their endings, and texts. A JavaScript
+# module, chart.mjs, becomes an object of its exports, $chart, which those after it import. This file is the script too.
 function(as_object name text)
   string(REGEX REPLACE "import {([^}]*)} from './([a-z]+)\\.mjs';" "const {\\1} = $\\2;" text "${text}")
   string(REGEX MATCHALL "\nexport (function|const) [a-z_]+" exported "${text}")

@@ -19,7 +19,6 @@ add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
-include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/pages/report/tasks.txt lab/pages/report/language.txt
   lab/pages/report/t5.txt lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)

@@ -29,12 +29,6 @@ namespace answering {
 namespace {
 
 const ChoiceTable& all_choices() {
-  static const std::vector<ChoicePreset> presets = {
-      {"none", "the defaults: 4 layers of width 64, strings of up to 40 symbols", {}},
-      {"tiny",
-       "a minute on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
-       read_settings("layers=3 steps=3000 batch=32 train_length=20 eval_samples=32")},
-  };
   Option task = Option::text("task", "", "the task to learn, as `poslab list tasks` has it");
   task.words = names_of(all_tasks());
   static const ChoiceTable table = choice_table(
@@ -50,15 +44,12 @@ const ChoiceTable& all_choices() {
                     {"batch", 128, {1, 1 << 16}, "strings in a step"},
                     {"train_length", 40, {1, 1 << 16}, "longest training input"},
                     {"curriculum", names_of(all_curricula()), "which length a step uses"},
-                    {"loss_on", {"answer", "all"}, "tokens whose loss counts: those of the answer, or the input's too"},
-                    lr_option(),
-                    warmup_option(100),
-                    cooling_option(0),
-                    clip_option(),
-                    seed_option()},
+                    {"loss_on",
+                     {"answer", "all"},
+                     "tokens whose loss counts: those of the answer, or the input's too"}},
+       .rates = rate_options(100, 0),
        .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 16}, "input lengths to test, FROM:TO"),
-                      {"eval_samples", 128, {1, 1 << 14}, "strings for each length"}}},
-      presets);
+                      {"eval_samples", 128, {1, 1 << 14}, "strings for each length"}}});
   return table;
 }
 Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }

@@ -9,6 +9,8 @@
 
 namespace poslab {
 
+extern const std::string_view presets_txt;
+
 std::string dashed(const std::string& name) {
   std::string dashes = "--" + name;
   std::replace(dashes.begin(), dashes.end(), '_', '-');
@@ -66,12 +68,41 @@ Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }
 Option seed_option(double most) { return {"seed", 0, {0, most}, "seed of all random numbers"}; }
+std::vector<Option> rate_options(int warmup, double cooling) {
+  return {lr_option(), warmup_option(warmup), cooling_option(cooling), clip_option(), seed_option()};
+}
 std::vector<Option> saving_options(int checkpoint_every, double most) {
   return {{"checkpoint_every", checkpoint_every, {1, most}, "steps between two checkpoints"},
           {"log_every", 10, {1, most}, "steps between two lines of metrics.jsonl"}};
 }
 
-ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const std::vector<ChoicePreset>& presets) {
+namespace {
+
+std::vector<ChoicePreset> presets_of(const std::string& owner) {
+  const std::string heading = fmt::format("[{} ", owner.empty() ? "train" : owner);
+  std::vector<ChoicePreset> all;
+  bool ours = false;
+  for (const std::string& line : split(std::string(presets_txt), '\n')) {
+    if (line.starts_with('[')) {
+      ours = line.starts_with(heading);
+      if (ours) all.push_back({line.substr(heading.size(), line.size() - heading.size() - 1), "", {}});
+    } else if (ours && !line.empty() && !line.starts_with('#')) {
+      ChoicePreset& of = all.back();
+      if (line.starts_with("options: "))
+        of.settings = joined(of.settings, read_settings(line.substr(9)));
+      else if (of.summary.empty())
+        of.summary = line;
+      else
+        of.about += (of.about.empty() ? "" : "\n") + line;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+ChoiceTable choice_table(const std::string& owner, const OwnOptions& own) {
+  const std::vector<ChoicePreset> presets = presets_of(owner);
   ChoiceTable table{owner, {}, presets, {}};
   const auto add = [&](const char* group, const std::vector<Option>& options, bool kept = true) {
     for (const Option& o : options) table.options.push_back({group, o, kept});
@@ -81,7 +112,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("What is studied",
       {Option::text("from", "", "a run, or a Hugging Face folder, whose weights and options this one begins with")});
   add("Model", own.model);
-  add("Training", own.training);
+  add("Training", own.training), add("Training", own.rates);
   add("Training", {{"optimizer", {"fresh", "keep"}, "Adam's moments and step: new, or those of `from`"},
                    {"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
                    {"lr_floor", 0., {0, 1}, "the share of lr to which it falls"},

@@ -17,7 +17,7 @@ struct ChoiceOption {
 std::string dashed(const std::string& name);         // --max-position
 
 Settings read_settings(const std::string& words);   // "layers=3 heads=4"
-struct ChoicePreset {
+struct ChoicePreset {  // of presets.txt
   std::string name, summary;
   Settings settings;
   std::string about = "";                            // at most five lines
@@ -34,9 +34,9 @@ struct ChoiceTable {
 // schedule, lr_floor, weight_decay, accumulate, device, matmul, products, keep_checkpoints, threads and out.
 std::vector<Option> saving_options(int checkpoint_every, double most);
 struct OwnOptions {
-  std::vector<Option> studied, model, training, evaluation, running = saving_options(500, 1e9);
+  std::vector<Option> studied, model, training, rates, evaluation, running = saving_options(500, 1e9);
 };
-ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std::vector<ChoicePreset>&);
+ChoiceTable choice_table(const std::string& owner, const OwnOptions&);
 // Options of all kinds, or of several. sets: the options that a spelling of positions sets, by default positions alone.
 using SettingsOf = Settings (*)(const std::string& text);
 Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
@@ -46,6 +46,7 @@ Option positions_option(SettingsOf = nullptr), temperature_option(const std::str
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
 Option loops_option(std::vector<std::string> words = {});
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
+std::vector<Option> rate_options(int warmup, double cooling);  // these three with lr and clip
 // lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last `cooling` of the steps, or over all
 // after the warm-up if these are fewer: in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From
 // `steps` on it stays at lr_floor.

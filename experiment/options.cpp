@@ -9,91 +9,20 @@
 #include "tasks/task.h"
 
 namespace poslab {
+extern const std::string_view other_names_txt;
 namespace {
 
-const OtherNames words_for_options[] = {
-    {"task", {"dataset", "data"}},
-    {"encoding", {"pe", "pos-enc", "pos-encoding", "embedding"}},
-    {"encoding", {"model"}, "The model is always the transformer; its encoding is what differs"},
-    {"positions", {"sampler"}},
-    {"positions", {"unsorted"}, "It is an option of the sampler: randomized:unsorted"},
-    {"encoding",
-     {"relative-mode", "alibi-symmetric", "rope-pairing"},
-     "It is an option of the scheme, as in relative:mode=released, alibi:symmetric, rope:pairing=half"},
-    {"layers", {"depth", "blocks"}},
-    {"d_model", {"width", "dim", "hidden", "hidden-size"}},
-    {"ffn_multiplier", {"d-ff", "ffn", "widening"}, "It is d_ff / d_model"},
-    {"steps", {"iterations", "iters", "max-steps", "updates"}},
-    {"steps", {"fast", "quick"}, "Fewer steps, shorter --train-length and --lengths take less time"},
-    {"eval_times", {"lengths", "eval-lengths"}, "A language model is tested at multiples of its trained length"},
-    {"times",
-     {"lengths", "eval-lengths", "context", "context-length"},
-     "A language model is tested at multiples of its trained length"},
-    {"steps", {"epochs", "epoch", "num-epochs"}, "Every step draws fresh strings, so there are no epochs"},
-    {"batch", {"bs", "minibatch"}},
-    {"lr", {"learning-rate"}},
-    {"weight_decay", {"wd", "decay"}},
-    {"weight_decay", {"optim", "adamw"}, "The optimizer is Adam, and with a weight decay AdamW"},
-    {"from", {"init", "init-from", "pretrained", "warm-start"}},
-    {"schedule", {"scheduler", "lr-schedule", "annealing"}},
-    {"cooling", {"cooldown"}},
-    {"warmup", {"warmup-steps"}},
-    {"matmul", {"dtype", "precision", "bf16", "fp16", "amp"}, "All is float32; products may round to bf16"},
-    {"threads", {"num-workers", "n-jobs", "cpus", "cores"}},
-    {"clip", {"grad-clip"}},
-    {"train_length", {"max-length", "seq-len", "length"}},
-    {"eval_lengths", {"test-length", "test-lengths"}},
-    {"device", {"gpu", "cuda"}, "Use --device cuda"},
-    {"out", {"dir", "folder", "o"}},
-    {"text", {"data", "corpus"}},
-    {"text", {"task"}, "A language model reads text; `poslab train` has the tasks"},
-    {"merges", {"vocab", "vocab-size"}, "Without merges the tokens of a file are its bytes"},
-    {"count", {"tokens", "max-tokens", "new-tokens", "max-new-tokens"}},
-    {"hf", {"model", "checkpoint"}}};
-
-const std::vector<ChoicePreset>& presets() {
-  // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
-  // No preset has two properties of its tests: its test strings come from seed 1 whatever the run's seed, and it counts
-  // whole sub-batches of 64, so 448 of the paper's 500 samples a length (docs/encodings.md).
-  static const std::vector<ChoicePreset> presets = {
-      {"none",
-       "the defaults",
-       {},
-       R"(Every option is at its default. The sizes are those of the released code's example, with dropout off
-at test.)"},
-      {"tiny",
-       "seconds on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
-       read_settings("layers=3 steps=3000 batch=32 lr=0.0003 train_length=20 max_position=400 eval_lengths=1:100 "
-                     "eval_samples=32"),
-       R"(The direction of an effect on one core, while you wait: three of five layers, a quarter of the
-batch, half the training length. Figures of this size are not the paper's.)"},
-      {"example",
-       "the sizes of the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with "
-       "512 each",
-       read_settings("steps=10001 batch=128 lr=0.001 train_length=40 curriculum=uniform eval_lengths=1:100 "
-                     "eval_samples=512 test_dropout=on"),
-       R"(What the released code's example trains: the published model, 10,001 steps of 128 strings of up to
-40 symbols, tested on lengths 1 to 100. Dropout is on at test, because the released code has no
-switch for it.)"},
-      {"released",
-       "example with the released code's randomized relative: its clamped table, positions drawn in every "
-       "layer",
-       read_settings("encoding=relative:mode=released positions=randomized resample=per_layer steps=10001 batch=128 "
-                     "lr=0.001 train_length=40 curriculum=uniform eval_lengths=1:100 eval_samples=512 "
-                     "test_dropout=on"),
-       R"(Randomized relative positions exactly as the released code computes them, which is not as the paper
-describes them: its lookup of distances is clamped, and every layer draws positions of its own.
-Otherwise the setting of `example`.)"},
-      {"paper",
-       "the paper: 2,000,000 steps, tested on lengths 41 .. 500 with 500 each; lr 1e-4, 3e-4 or 5e-4, the best counts",
-       read_settings("steps=2000000 batch=128 lr=0.0003 train_length=40 curriculum=uniform eval_lengths=41:500 "
-                     "eval_samples=500 test_dropout=on log_every=100 checkpoint_every=10000 first_position=1"),
-       R"(The setting of the paper's text: two million steps, strings of up to 40 symbols, tested on lengths
-41 to 500. Each figure of the paper is the best of three learning rates and ten seeds. It is made
-for a cluster or a GPU.)"},
-  };
-  return presets;
-}
+// "steps: fast quick. Fewer steps take less time"
+const std::vector<OtherNames> other_names = [] {
+  std::vector<OtherNames> all;
+  for (const std::string& line : split(std::string(other_names_txt), '\n')) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const size_t colon = line.find(": "), dot = std::min(line.find(". "), line.size());
+    all.emplace_back(line.substr(0, colon), split(line.substr(colon + 2, dot - colon - 2), ' '),
+                     dot < line.size() ? line.substr(dot + 2) : "");
+  }
+  return all;
+}();
 
 Settings task_sets(const std::string& text) { return {{"task", choose("task", all_tasks(), text).spelled()}}; }
 
@@ -178,8 +107,7 @@ const ChoiceTable& all_choices() {
                       {"test_dropout", false, "dropout at test, as in the released code"},
                       {"test_every", 0, {0, most_steps},
                        "steps between two small tests while training, into tests.jsonl; 0: none"}},
-       .running = saving_options(1000, most_steps)},
-      presets());
+       .running = saving_options(1000, most_steps)});
   return table;
 }
 

@@ -12,16 +12,6 @@
 namespace poslab::language {
 
 const ChoiceTable& all_choices() {
-  static const std::vector<ChoicePreset> presets = {
-      {"none", "the defaults: 6 layers of width 256, windows of 256 bytes", {}},
-      {"tiny",
-       "minutes on two cores: 3 layers of width 96, windows of 128 bytes, tested to 32 times that",
-       read_settings("layers=3 heads=4 key_heads=4 d_model=96 d_ff=256 steps=1500 train_length=128 lr=0.002 "
-                     "eval_samples=8")},
-      {"example",
-       "10 million parameters, windows of 512 tokens: for a machine with many cores",
-       read_settings("layers=12 heads=8 key_heads=8 d_model=256 d_ff=688 merges=768 train_length=512 steps=20000")},
-  };
   static const ChoiceTable table = choice_table(
       "lm",
       {.studied = {Option::text("text", "",
@@ -47,19 +37,15 @@ const ChoiceTable& all_choices() {
                     {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"},
                     {"documents", {"whole", "packed"},
                      "a window is of one file; packed: of several, each by itself, and none is repeated at test"},
-                    Option::text("separator", "",
-                                 "what is between packed documents of a file, \\n a new line; nothing: each is a file"),
-                    lr_option(),
-                    warmup_option(100),
-                    cooling_option(0),
-                    clip_option(),
-                    seed_option()},
+                    Option::text(
+                        "separator", "",
+                        "what is between packed documents of a file, \\n a new line; nothing: each is a file")},
+       .rates = rate_options(100, 0),
        .evaluation =
            {Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths"),
             {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"},
             test_positions_option(),
-            {"eval_tail", 0, {0, 1 << 20}, "count only this many last tokens, the same at all lengths; 0: all"}}},
-      presets);
+            {"eval_tail", 0, {0, 1 << 20}, "count only this many last tokens, the same at all lengths; 0: all"}}});
   return table;
 }
 

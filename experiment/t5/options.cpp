@@ -23,21 +23,6 @@ const std::vector<Chosen<Retrieval>>& retrievals(const RunSpec& c) {
 }
 
 const ChoiceTable& all_choices() {
-  static const std::vector<ChoicePreset> presets = {
-      {"none", "the defaults: 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens", {}},
-      {"tiny",
-       "minutes on one core: 2 layers of width 96 in the encoder and 1 in the decoder",
-       // The buckets of T5 end at a quarter of its trained length too: a pair farther than any trained one is then in a
-       // bucket that training has seen often. The spread of its table is T5X's, sqrt(2 / (buckets + heads)); sqrt_d
-       // makes 1.2 of it. With less, heads of some seeds learn to ignore the token before, in place of looking at it,
-       // and find no line (docs/t5.md).
-       read_settings("encoding=t5:sqrt_d,max_distance=32,init=0.25 layers=2 decoder_layers=1 d_model=96 d_ff=192 "
-                     "steps=3000 growing=0.6 lr=0.002 warmup=100 cooling=0.3")},
-      {"example",
-       "more than twice as wide and longer trained, contexts of up to 512 tokens: for a machine with many cores",
-       read_settings("layers=6 decoder_layers=6 heads=8 d_model=256 d_ff=512 steps=20000 train_length=512 "
-                     "eval_lengths=512/1024/2048/4096/8192/15000")},
-  };
   static const ChoiceTable table = choice_table(
       "t5",
       {.studied = {tasks_option(),
@@ -58,16 +43,11 @@ const ChoiceTable& all_choices() {
                     {"growing",
                      0.5,
                      {0, 1},
-                     "share of the steps in which the longest grow to train_length, slowly at first"},
-                    lr_option(),
-                    warmup_option(200),
-                    cooling_option(0.2),
-                    clip_option(),
-                    seed_option()},
+                     "share of the steps in which the longest grow to train_length, slowly at first"}},
+       .rates = rate_options(200, 0.2),
        .evaluation = {Option::wholes("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
                                      "lengths to test, in tokens"),
-                      {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}}},
-      presets);
+                      {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}}});
   return table;
 }
 
