@@ -1,4 +1,4 @@
-#include "apps/all_commands.h"
+#include "lab/runs/align.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -13,7 +14,6 @@
 #include "experiment/config.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
-#include "lab/runs/align.h"
 #include "lab/runs/values.h"
 
 namespace poslab {
@@ -78,30 +78,10 @@ void run(AlignWords w) {
   fmt::print("test with it: poslab {} {} {} --name aligned\n", kind.command("eval"), shell_path(w.request.run), with);
 }
 
-const char* align_footer = R"(
-Attention alignment (Chi, Fan, Rudnicky 2023), for runs of tasks, language models and T5s with any encoding. A softmax
-over more keys is flatter. This measures how peaked attention is on inputs of the short length that no test has, and
-finds the temperature at which it is as peaked on long ones; nothing is trained. docs/align.md explains it.
-
-  pmax      the same mean of the largest weights, over the grid
-  entropy   the same mean entropy, over the grid: lower temperatures than pmax
-  log       ln short / ln long, in numbers of keys
-  prop1, prop2   propositions 1 and 2: one formula each for pmax and entropy, from the first layer's logits
-
-With --hf a T5 of the Hugging Face form is aligned on the questions that `poslab t5 eval --hf` asks. Lengths are then
-sizes of the task: lines, topics, documents, or characters of filler.
-
-Examples:
-  poslab align runs/first --short 40 --long 150,500 -o temperatures.json
-  poslab eval runs/first --temperature aligned:temperatures.json
-  poslab align --hf ~/models/flan-t5-large --task line --short 20 --long 200,600 -o line.json
-  poslab t5 eval --hf ~/models/flan-t5-large --task line --sizes 200/600 --temperature aligned:line.json)";
-
 }  // namespace
 
 std::function<void()> add_align(CLI::App* align) {
   const auto w = std::make_shared<AlignWords>();
-  align->footer(align_footer);
   align->add_option("run", w->request.run, "the run folder");
   align->add_option("--hf", w->request.hf, "a T5 of the Hugging Face form in place of a run, asked in English")
       ->type_name("FOLDER");

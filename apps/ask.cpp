@@ -1,4 +1,4 @@
-#include "apps/all_commands.h"
+#include "lab/pages/ask/ask.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 
+#include "apps/all_commands.h"
 #include "apps/columns.h"
 #include "apps/number_option.h"
 #include "core/error.h"
@@ -17,7 +18,6 @@
 #include "lab/files/files.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
-#include "lab/pages/ask/ask.h"
 #include "lab/runs/output.h"
 #include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
@@ -99,8 +99,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
 }
 
 void run(const AskWords& w) {
-  if (!w.strings.empty() && !w.file.empty())
-    bad_input("strings as words and --file {}: give one of the two", w.file);
+  if (!w.strings.empty() && !w.file.empty()) bad_input("strings as words and --file {}: give one of the two", w.file);
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
   if (w.options.draws > 1 && !respondent.random)
@@ -127,21 +126,10 @@ void run(const AskWords& w) {
   if (!w.options.json) print(w.page + "\n");
 }
 
-const char* ask_footer = R"(
-A string is typed as the task writes it; `poslab explain task NAME` shows how. Quote what a shell would read itself:
-'(3-x)=4'.
-
-Examples:
-  poslab ask runs/r1 0110101 1110
-  poslab ask runs/r1 --file strings.txt --json
-  poslab ask runs/r1 011010 --attention=2.max
-  poslab ask runs/r1 011010 --attention -o asked.html)";
-
 }  // namespace
 
 std::function<void()> add_ask(CLI::App* ask) {
   const auto words = std::make_shared<AskWords>();
-  ask->footer(ask_footer);
   ask->add_option("run", words->run, "the folder of a run of `train` or `decoder train`")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
   ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")

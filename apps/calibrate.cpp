@@ -1,15 +1,14 @@
-#include "apps/all_commands.h"
+#include "lab/runs/calibrate.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
-#include "experiment/config.h"
 #include "lab/files/shell.h"
-#include "lab/runs/calibrate.h"
 
 namespace poslab {
 namespace {
@@ -27,28 +26,18 @@ void run(CalibrateWords w) {
   const Calibration made = write_calibration(w.run, w.how, w.out, w.device, w.force);
   size_t distances = 0, empty = 0;
   for (const SlotBiases& head : made.of_heads) distances += head.size(), empty += head.empty();
-  fmt::print("{}: {} heads of {} layers look at {:.1f} distances each{}\n"
-             "train with it: poslab train --encoding {} ...\n",
-             w.out, made.heads, made.layers, double(distances) / double(made.of_heads.size()),
-             empty ? fmt::format("; in {} no distance stands out, so they have no bias", empty) : "",
-             shell_word("calibrated:of=@" + w.out));
+  fmt::print(
+      "{}: {} heads of {} layers look at {:.1f} distances each{}\n"
+      "train with it: poslab train --encoding {} ...\n",
+      w.out, made.heads, made.layers, double(distances) / double(made.of_heads.size()),
+      empty ? fmt::format("; in {} no distance stands out, so they have no bias", empty) : "",
+      shell_word("calibrated:of=@" + w.out));
 }
-
-const char* calibrate_footer = R"(
-Attention Bias Calibration (Duan, Shi, Xu 2023). The attention of each head is averaged over strings, then along each
-diagonal, which is a distance of slots. Distances that stand out are kept, with their averages as biases; the encoding
-`calibrated` hides all others, in strings of any length.
-
-Example:
-  poslab train --task reverse_string --encoding relative --causal --out runs/short
-  poslab calibrate runs/short -o short.txt
-  poslab train --task reverse_string --encoding calibrated:of=@short.txt --causal --out runs/calibrated)";
 
 }  // namespace
 
 std::function<void()> add_calibrate(CLI::App* calibrate) {
   const auto w = std::make_shared<CalibrateWords>();
-  calibrate->footer(calibrate_footer);
   calibrate->add_option("run", w->run, "the run folder")->required();
   add_number(calibrate, "length", w->how.length, "input length of the strings", {1, 1 << 20}, "the longest trained");
   add_number(calibrate, "samples", w->how.samples, "strings to average over", {1, 8000}, "64");

@@ -1,5 +1,3 @@
-#include "apps/all_commands.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "apps/all_commands.h"
 #include "core/error.h"
 #include "encodings/checks/checks.h"
 #include "encodings/compose.h"
@@ -33,15 +32,15 @@ struct CheckWords {
 
 // One check of one scheme, for the table.
 struct Cell {
-  std::string holds, error, short_error;   // "yes", "3.1e-07 < 1e-05", "3e-07"
+  std::string holds, error, short_error;  // "yes", "3.1e-07 < 1e-05", "3e-07"
   std::string why_not;
   bool failed = false;
   Spellings where = {};
 };
 
 Cell stated(const Report& r, bool by_default) {
-  if (!r.failures.empty()) return {"NO", fmt::format("{:.1e}, not < {:.0e}", r.worst, r.bound), "**NO**", "", true,
-                                   r.failures};
+  if (!r.failures.empty())
+    return {"NO", fmt::format("{:.1e}, not < {:.0e}", r.worst, r.bound), "**NO**", "", true, r.failures};
   // With some options nothing is visible in a string of six slots.
   if (!r.unseen.empty())
     return by_default ? Cell{"NO", "no difference where there should be one", "**NO**", "", true, r.unseen}
@@ -72,7 +71,8 @@ std::map<std::string, Golden> all_golden() {
         if (file.path().extension() != ".json") continue;
         const auto golden = parse_json(read_file(file.path().string()), file.path().string());
         Golden& of = all[read_spelling(golden["encoding"]).name];
-        if (folder == own_files) ++of.own;
+        if (folder == own_files)
+          ++of.own;
         else {
           const std::string source = golden["source"];
           of.published.insert(source.substr(0, source.find(':')));
@@ -94,7 +94,8 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
     const Cell cell = stated(r, spelled_alone(spelling));
     if (cell.why_not.empty())
       fmt::print("{:<12} {:<12} {:<34} {:>7.2f}\n", check.name, cell.holds, cell.error, r.seconds);
-    else fmt::print("{:<12} {:<12} {}\n", check.name, cell.holds, cell.why_not);
+    else
+      fmt::print("{:<12} {:<12} {}\n", check.name, cell.holds, cell.why_not);
     for (size_t n = 0; n < std::min<size_t>(cell.where.size(), 3); ++n) fmt::print("  {}\n", cell.where[n]);
     if (cell.where.size() > 3) fmt::print("  and {} more\n", cell.where.size() - 3);
     if (cell.failed && r.failures.empty())
@@ -105,8 +106,10 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
     if (cell.failed) failed.push_back(check.name);
   }
   std::string value = "-", of;
-  if (composed_spelling(spelling)) of = "its parts have golden files of their own";
-  else if (!std::filesystem::is_directory(own_files)) of = fmt::format("not in a source tree: no {} here", own_files);
+  if (composed_spelling(spelling))
+    of = "its parts have golden files of their own";
+  else if (!std::filesystem::is_directory(own_files))
+    of = fmt::format("not in a source tree: no {} here", own_files);
   else {
     const std::string name = choose_encoding(spelling)->name;
     const auto at = golden.find(name);
@@ -162,28 +165,13 @@ Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& 
     rows += fmt::format(" {} |\n", files.published.empty() ? legend.code("nobody else's code is in tests/published")
                                                            : fmt::format("{}", fmt::join(files.published, ", ")));
   }
-  fmt::print(R"(# Every scheme and what it has to pass
-
-Made by `tools/checks` with `poslab check --all --markdown`:
-commit {}, {}, {}, {:.0f} seconds.
-
-Each scheme is run with its defaults, with each of its options on its own at a few values, with the samplers sequential,
-randomized, randomized_offsets and evenly_spread, drawn for a pass, for a layer and for each sequence, and in models
-whose positions begin at 1; decode and gradient with the defaults alone. A number is the worst error of all of these,
-in units of the largest magnitude (at least 1). The bound is {:.0e}; for gradients, whose differences are rough in
-float, it is {:.0e}. The double build, where they are fine, runs them with all options and samplers to 1e-6.
-
-{}
-**no: 0.3** says that the scheme does not claim this law, and by how much it is broken. **differs: 0.3** says that the
-law asks for a difference, and how small the smallest was. **value** is the number of golden files of ours, which an
-independent model in PyTorch or NumPy computed, and **published** names the code of others whose values we meet. `./dev
-test` compares both ([tests/reference](../tests/reference/README.md), [tests/published](../tests/published/README.md)).
-
-)",
-             about["commit"], about["scalar"], about["isa"], seconds,
-             checks::tolerance, checks::gradient_bound, laws);
-  fmt::print("{} value | published |\n{}---|---|\n{}\nWhere a check does not apply:\n\n", head, rule, rows);
-  for (const std::string& why : Spellings(legend.reasons)) fmt::print("- **{}**: {}.\n", legend.code(why), why);
+  std::string reasons;
+  for (const std::string& why : legend.reasons) reasons += fmt::format("- **{}**: {}.\n", legend.code(why), why);
+  fmt::print(fmt::runtime(help_text("check-page").substr(1)), fmt::arg("commit", about["commit"]),
+             fmt::arg("scalar", about["scalar"]), fmt::arg("isa", about["isa"]), fmt::arg("seconds", seconds),
+             fmt::arg("bound", checks::tolerance), fmt::arg("of_gradients", checks::gradient_bound),
+             fmt::arg("laws", laws), fmt::arg("head", head), fmt::arg("rule", rule), fmt::arg("rows", rows),
+             fmt::arg("reasons", reasons));
   return failed;
 }
 
@@ -191,12 +179,11 @@ void run(const CheckWords& w) {
   Spellings spellings;
   for (const std::string& text : w.all ? names_of(all_encodings()) : w.encodings) {
     choose_encoding(text);
-    for (const std::string& part : split(text, '|'))   // layers are independent
+    for (const std::string& part : split(text, '|'))  // layers are independent
       if (std::find(spellings.begin(), spellings.end(), part) == spellings.end()) spellings.push_back(part);
   }
   for (const std::string& spelling : spellings)
-    for (const checks::Setup& setup : checks::each_setup({spelling}))
-      try {
+    for (const checks::Setup& setup : checks::each_setup({spelling})) try {
         check_fits(setup.scheme, setup.shape);
       } catch (const BadInput& e) {
         bad_input("{} (checks run a small model, of {} heads of {} channels)", e.what(), checks::H, checks::D);
@@ -204,32 +191,21 @@ void run(const CheckWords& w) {
   if (spellings.empty()) bad_input("which encoding? Name it, or use --all; `poslab list encodings` shows them");
   const std::map<std::string, Golden> golden = all_golden();
   Spellings failed;
-  if (w.markdown) failed = page(spellings, golden);
+  if (w.markdown)
+    failed = page(spellings, golden);
   else
     for (const std::string& spelling : spellings)
       for (const std::string& check : show(spelling, golden)) failed.push_back(fmt::format("{} ({})", spelling, check));
   if (!failed.empty()) failure("{} of the checks failed: {}", failed.size(), fmt::join(failed, ", "));
 }
 
-std::string check_footer() {
-  std::string text = "\nChecks:\n";
-  for (const Check& check : checks::all_checks()) text += fmt::format("  {:<12} {}\n", check.name, check.law);
-  return text + R"(  golden       a golden file of somebody else's values is there (in a source tree)
-
-An encoding by its name is tried with each of its options at a few values, one with options as it is spelled. Where it
-declares that it does not obey a law, the law has to be broken somewhere. A failed check ends with exit status 1.
-
-Examples:
-  poslab check rope
-  poslab check rerope:window=3 none*2+alibi*2
-  poslab check --all --markdown > checks.md)";
-}
-
 }  // namespace
 
 std::function<void()> add_check(CLI::App* check) {
   const auto w = std::make_shared<CheckWords>();
-  check->footer(check_footer());
+  std::string laws;
+  for (const Check& one : checks::all_checks()) laws += fmt::format("  {:<12} {}\n", one.name, one.law);
+  check->footer(fmt::format(fmt::runtime(check->get_footer()), fmt::arg("checks", laws)));
   CLI::Option* named = check->add_option("encoding", w->encodings, "encodings as they are spelled, compositions too");
   check->add_flag("--all", w->all, "all of `poslab list encodings`")->excludes(named);
   check->add_flag("--markdown", w->markdown, "as a table in Markdown, one row for each encoding");

@@ -13,7 +13,6 @@
 #include "encodings/temperature.h"
 #include "experiment/numerics.h"
 #include "lab/files/advice.h"
-#include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/printable.h"
 #include "lab/files/progress.h"
@@ -26,15 +25,6 @@
 
 namespace poslab {
 namespace {
-
-const OtherNames words_for_outputs("out", {"format"}, "The ending of the file's name says what it is");
-const OtherNames words_for_commands[] = {{"train", {"run", "fit"}},
-                                         {"eval", {"test", "tests", "evaluate"}},
-                                         {"resume", {"continue", "restart"}},
-                                         {"report", {"plot", "draw"}},
-                                         {"list", {"ls"}},
-                                         {"version", {"info"}}};
-const OtherNames words_for_lists[] = {{"encodings", {"schemes"}}, {"samplers", {"positions"}}};
 
 void list_command(const std::string& kind, const std::string& name) {
   if (!name.empty()) {
@@ -79,85 +69,6 @@ void print_numerics() {
 
 // -- the program ----------------------------------------------------------------------------------------------------
 
-const char* help_of_all = R"(
-Examples:
-  poslab demo
-  poslab train --task even_pairs --encoding relative --positions randomized --steps 1000 --out runs/r1
-  poslab resume runs/r1
-  poslab eval runs/r1 --lengths 41:100 --samples 512
-  poslab ask runs/r1 0110101
-  poslab explain alibi
-  poslab report runs/r1 runs/r2 -o report.html
-  poslab inspect runs/r1 runs/r2 -o inspection
-
-`poslab help COMMAND` explains a command. `poslab completion bash` makes the Tab key complete all of this.
-
-Environment:
-  POSLAB_THREADS=N    how many threads, where --threads does not say
-  NO_COLOR=1          no colours on a terminal
-  POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
-  POSLAB_PRODUCTS=NAME own, openblas or naive: by what new runs multiply on a CPU, where --products does not say
-  POSLAB_BLOCK_KERNEL=N  on a GPU, from how many sequences on a batch goes through encoder blocks of one kernel (66)
-  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
-                      they run; 4: stops at the first NaN or infinity and names the op. Results do not change, but on a
-                      GPU by rounding)";
-
-const char* help_of_train =
-    R"(
-Defaults are in parentheses. Every option is also a key of --config, spelled with _ for -. If
-several set the same option, the last of these counts: the preset, --config, the command line,
---set. None of them may give it two values, as --positions randomized:max_position=50
---max-position 60 does.
-
-Examples:
-  poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
-  poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
-  poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
-
-const char* help_of_demo =
-    R"(
-Trains a model of three layers to sort up to 20 symbols, once with plain and once with randomized positions, and tests
-both on up to 100: two minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps;
-demo.csv has the curves. A run that is complete is drawn again; one that was cut off goes on; one of other options
-stays, and asks for another --out.
-
-Examples:
-  poslab demo
-  poslab demo --task even_pairs --encoding relative --out relative)";
-
-const char* help_of_eval =
-    R"(
-Under the options of the run this writes its eval.csv and result.json again. Under others it is a test of its own, which
-is kept beside them: eval-NAME.csv, and its options in eval-NAME.json. `poslab report` draws it as a line of its own.
-
-Examples:
-  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential
-  poslab eval runs/r1 --lengths 1:500 --name long)";
-
-const char* help_of_report =
-    R"(
-Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
-seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. Folders
-that are no runs, and unfinished runs, are skipped as long as another run can be drawn. A test that `poslab eval` kept
-under other options is a separate line, with these options in brackets. Language models (`poslab lm`) have a page of
-their own, and NAME-lengths.csv beside it; for a checkpoint of the Hugging Face form it has the tests that
-`poslab lm eval --hf FOLDER --name NAME` kept.
-
-Examples:
-  poslab report runs/r1 runs/r2 -o report.html
-  poslab report runs/sweep -o report.html          # all finished trials of a sweep
-  poslab report runs/sweep -o curves.svg           # only accuracy against length
-  poslab report runs/sweep -o curves.pdf           # for a paper, one column wide; also .png and .pgf
-  poslab report runs/sweep -o curves.csv           # the numbers of its curves)";
-
-const char* help_of_version =
-    R"(
-The numerics number is a checksum of the bits that a few small trainings leave (experiment/numerics.h). Results of equal
-instruction sets whose numbers differ cannot be compared digit by digit. Measuring it takes some seconds.
-
-Example:
-  poslab version --numerics)";
-
 // CLI11's text, without double blank lines.
 struct Help : CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -177,13 +88,12 @@ CommandLine::CommandLine()
           "poslab") {
   give_advice();
   app_.formatter(std::make_shared<Help>());
-  app_.footer(help_of_all);
+  app_.footer(help_text("poslab"));
   app_.allow_extras();
   app_.set_version_flag(
       "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
 
   CLI::App* list = commands_.add("list", "list tasks, encodings, samplers and other choices",
-                                 "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
                                  [this] { list_command(listed_kind_, listed_); });
   list->add_option("kind", listed_kind_,
                    "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")
@@ -191,10 +101,9 @@ CommandLine::CommandLine()
   list->add_option("name", listed_, "one of them, as `poslab explain` has it");
 
   const Kind& strings = strings_kind();
-  add_train(commands_, strings, {"train a model into a new run folder, then test it", help_of_train});
+  add_train(commands_, strings, "train a model into a new run folder, then test it");
 
   const auto add_demo = [this](CLI::App* demonstrate) {
-    demonstrate->footer("\n" + std::string(help_of_demo));
     demonstrate->add_option("--out", demo_folder_, "the folder of both runs and of the page (runs)")->type_name("PATH");
     demonstrating_.add(demonstrate, demo_choices());
     return [this] {
@@ -205,14 +114,13 @@ CommandLine::CommandLine()
   commands_.add("demo", "train one small model with plain and with randomized positions, and draw both", add_demo);
 
   add_resume(commands_, strings);
-  add_eval(commands_, strings, {"test a run again, also under other options", help_of_eval});
+  add_eval(commands_, strings, "test a run again, also under other options");
 
-  CLI::App* report =
-      commands_.add("report", "compare runs on one HTML page that works without a network", help_of_report, [this] {
-        for (const std::string& one : report::write(runs_, page_, width_, slides_))
-          tell(stderr, "passed over: {}\n", printable(one));
-        fmt::print("{}\n", page_);
-      });
+  CLI::App* report = commands_.add("report", "compare runs on one HTML page that works without a network", [this] {
+    for (const std::string& one : report::write(runs_, page_, width_, slides_))
+      tell(stderr, "passed over: {}\n", printable(one));
+    fmt::print("{}\n", page_);
+  });
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();
   report
       ->add_option("-o,--out", page_,
@@ -242,7 +150,7 @@ CommandLine::CommandLine()
   commands_.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
 
   commands_
-      .add("version", "print the version of the program, and its machine", help_of_version,
+      .add("version", "print the version of the program, and its machine",
            [this] {
              for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
              fmt::print("openblas {}\n", openblas_in_full());
@@ -250,9 +158,7 @@ CommandLine::CommandLine()
            })
       ->add_flag("--numerics", measure_, "also measure the numerics number with each instruction set");
   commands_.add("completion", "print a script for completion in a shell", add_completion);
-  commands_
-      .add("help", "explain a command", "Example:\n  poslab help sweep run",
-           [this] { print_help(whole(), explained_); })
+  commands_.add("help", "explain a command", [this] { print_help(whole(), explained_); })
       ->add_option("command", explained_, "one of those that `poslab help` lists");
 }
 

@@ -8,20 +8,27 @@
 
 namespace poslab {
 
+extern const std::vector<std::pair<std::string_view, std::string_view>> help_texts;  // apps/help/
+
 // At most one command: a later word with the name of another may be a run's folder.
 Commands::Commands(CLI::App* of) : of_(of) { of->require_subcommand(0, 1); }
 
-CLI::App* Commands::add(const char* name, const char* summary, const std::string& footer,
-                        std::function<void()> action) {
+std::string help_text(const std::string& command) {
+  for (const auto& [name, text] : help_texts)
+    if (name == command) return fmt::format("\n{}", text.substr(0, text.size() - 1));
+  return "";
+}
+
+CLI::App* Commands::add(const char* name, const char* summary, std::function<void()> action) {
   CLI::App* c = of_->add_subcommand(name, summary);
-  c->footer("\n" + footer);
+  c->footer(help_text(of_->get_parent() ? of_->get_name() + "-" + name : name));
   c->allow_extras();
   actions_[c] = std::move(action);
   return c;
 }
 
 void Commands::add(const char* name, const char* summary, const Declare& declared_by) {
-  CLI::App* c = add(name, summary, "", {});
+  CLI::App* c = add(name, summary, std::function<void()>());
   undeclared_[c] = declared_by;
   if (of_->get_parent())
     declare(c);
@@ -58,8 +65,7 @@ void add_matmul(CLI::App* c, std::string& word) {
 }
 
 void add_width(CLI::App* c, std::string& width) {
-  c->add_option("--width", width, "width of a picture in print")
-      ->type_name("column | page | MILLIMETRES  (column)");
+  c->add_option("--width", width, "width of a picture in print")->type_name("column | page | MILLIMETRES  (column)");
 }
 
 void add_force(CLI::App* c, bool& force) {

@@ -10,9 +10,9 @@ namespace poslab {
 class Commands {
  public:
   explicit Commands(CLI::App* of);
-  // footer: text after the options in its help.
-  CLI::App* add(const char* name, const char* summary, const std::string& footer, std::function<void()> action);
-  // declare: adds options and a footer, and returns the action. Only the typed command is declared, as all of them
+  // The text after the options in its help is help_text() of "sweep-run".
+  CLI::App* add(const char* name, const char* summary, std::function<void()> action);
+  // declare: adds options, and returns the action. Only the typed command is declared, as all of them
   // would take longer than the start of the program.
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);
@@ -27,10 +27,11 @@ class Commands {
   std::map<CLI::App*, Declare> undeclared_;
 };
 
-void add_threads(CLI::App*, std::string& word);  // --threads, for commands that read it themselves
-void add_device(CLI::App*, std::string& word);   // --device, of the same commands
-void add_matmul(CLI::App*, std::string& word);   // --matmul, of the same commands
-void add_width(CLI::App*, std::string& width);     // --width, of commands that write figures for papers
-void add_force(CLI::App*, bool& force);          // --force: start a run even if it seems too large or too long
+std::string help_text(const std::string& command);  // apps/help/COMMAND.txt, or ""
+void add_threads(CLI::App*, std::string& word);     // --threads, for commands that read it themselves
+void add_device(CLI::App*, std::string& word);      // --device, of the same commands
+void add_matmul(CLI::App*, std::string& word);      // --matmul, of the same commands
+void add_width(CLI::App*, std::string& width);      // --width, of commands that write figures for papers
+void add_force(CLI::App*, bool& force);             // --force: start a run even if it seems too large or too long
 
 }  // namespace poslab

@@ -1,14 +1,14 @@
-#include "apps/all_commands.h"
+#include "lab/papers/compare/compare.h"
 
 #include <fmt/ranges.h>
 
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/artifacts.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "lab/files/shell.h"
-#include "lab/papers/compare/compare.h"
 
 namespace poslab {
 namespace {
@@ -41,25 +41,10 @@ void compare_encodings(CompareWords w) {
   make(planned, compare::in_order(planned), compare::request(w.options), w, "this comparison", command(w));
 }
 
-const char* compare_footer = R"(
-Trains every encoding on every task, on the same strings, tests them on longer ones, and ranks them beside guessing, the
-majority and what the content alone says. The trials are a sweep in FOLDER/runs; the same command goes on where it was
-stopped, and more encodings, tasks or seeds can be added to a FOLDER. The first seed of all comes first, so what is done
-at any time is a comparison; --draw draws it.
-
-Encodings that work only with a causal mask are ranked apart, with that mask, beside none, rope and alibi.
-
-Examples:
-  poslab compare --encodings all --size tiny --out runs/every-scheme --jobs 2    # 864 trials: three hours on 2 cores
-  poslab compare --task bucket_sort --encodings 'none,rope,alibi:symmetric,rope|none' --seeds 2 --out runs/four
-  poslab compare --encodings cope,rope --causal --task reverse_string --out runs/causal
-  poslab compare --encodings none,rope --positions randomized --out runs/randomized --draw)";
-
 }  // namespace
 
 std::function<void()> add_compare(CLI::App* c) {
   const auto w = std::make_shared<CompareWords>();
-  c->footer(compare_footer);
   c->allow_extras();
   c->add_option("--task,--tasks", w->options.tasks, "the tasks, with commas between (those of the size)")
       ->type_name("NAME")

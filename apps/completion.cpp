@@ -1,11 +1,10 @@
-#include "apps/all_commands.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <set>
 
+#include "apps/all_commands.h"
 #include "apps/explain.h"
 #include "apps/refuse.h"
 #include "core/error.h"
@@ -79,25 +78,15 @@ Candidates after(const WordList& words, const CLI::App& program, bool option) {
     all.push_back({c->get_name(), c->get_description()});
   const auto arguments = command->get_options([](const CLI::Option* o) { return o->get_positional(); });
   for (const CLI::Option* o : arguments) add(all, values_of(*o));
-  if (name == "explain")   // a name without its kind is allowed
+  if (name == "explain")  // a name without its kind is allowed
     for (const ExplainedKind& kind : explained_kinds()) add(all, kind.names());
   return all.empty() && arguments.empty() ? options_in_help(*command) : all;
 }
-
-const char* completion_footer = R"(
-Examples:
-  source <(poslab completion bash)           # in ~/.bashrc
-  source <(poslab completion zsh)            # in ~/.zshrc
-  poslab completion fish | source            # in ~/.config/fish/config.fish
-
-The scripts ask `poslab complete WORDS...` what the last of these words may become: a candidate a line, and after a tab
-what the help says of it.)";
 
 }  // namespace
 
 std::function<void()> add_completion(CLI::App* completion) {
   const auto shell = std::make_shared<std::string>();
-  completion->footer(completion_footer);
   completion->add_option("shell", *shell, "bash | zsh | fish")->required();
   return [shell] {
     for (const auto& [name, script] : {std::pair{"bash", poslab_bash}, {"zsh", poslab_zsh}, {"fish", poslab_fish}})

@@ -148,8 +148,8 @@ std::string learned(const Untrained& u) {
   if (!u.learns()) return "nothing";
   std::string digits = std::to_string(u.params.count());
   for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(size_t(at), ",");
-  return fmt::format("{} parameter{} in {} layers of width {} with {} heads", digits,
-                     u.params.count() == 1 ? "" : "s", u.shape.layers, u.shape.d_model, u.shape.heads);
+  return fmt::format("{} parameter{} in {} layers of width {} with {} heads", digits, u.params.count() == 1 ? "" : "s",
+                     u.shape.layers, u.shape.d_model, u.shape.heads);
 }
 
 constexpr int drawn_slots = 5;
@@ -232,8 +232,8 @@ std::string of_sampler(const std::string& name) {
       sample += text_of(Rows{{sample.empty() ? "example" : "", said}});
     };
     const char* what = s->reads_classes ? "positions of 6 slots, 4 5 + 6 and two empty ones" : "positions of 6 slots";
-    if (p.only_offsets()) line("offsets of 6 slots, from the key 5 to the left to the key 5 to the right",
-                               p.distances().value);
+    if (p.only_offsets())
+      line("offsets of 6 slots, from the key 5 to the left to the key 5 to the right", p.distances().value);
     else
       for (int k = 0; k < p.channels(); ++k)
         line(k ? "other numbers of the same slots" : what, p.ids(s->name), size_t(k), size_t(p.channels()));
@@ -305,16 +305,12 @@ std::string of_preset(const std::string& name) {
   const ChoicePreset& p = find("preset", all_choices().presets, name);
   std::string settings;
   for (const auto& [option, value] : p.settings) settings += fmt::format("  {:<17} {}\n", option, value);
-  const auto sets = [&](const char* option) {
-    return std::any_of(p.settings.begin(), p.settings.end(), [&](auto& s) { return s.first == option; });
-  };
   const std::string example = fmt::format("poslab train --preset {} --task reverse_string{} --out runs/r1", name,
-                                          sets("encoding") ? "" : " --encoding rope");
-  return text_of(p, name,
-                 {{"file", "experiment/options.cpp"},
-                  {"spelled", "--preset " + name},
-                  {"read on", "docs/reproduce.md"}},
-                 fmt::format("example   {}\n", example), {}) +
+                                          settings.find("  encoding ") == settings.npos ? " --encoding rope" : "");
+  return text_of(
+             p, name,
+             {{"file", "experiment/presets.txt"}, {"spelled", "--preset " + name}, {"read on", "docs/reproduce.md"}},
+             fmt::format("example   {}\n", example), {}) +
          (settings.empty() ? "" : "\nsets these options\n" + settings);
 }
 
@@ -333,7 +329,7 @@ const std::vector<ExplainedKind>& explained_kinds() {
 
 namespace {
 
-const ExplainedKind* kind_named(const std::string& name) {   // "encoding" or "encodings"
+const ExplainedKind* kind_named(const std::string& name) {  // "encoding" or "encodings"
   for (const ExplainedKind& kind : explained_kinds())
     if (name == kind.name || name == kind.name + "s") return &kind;
   return nullptr;
@@ -380,18 +376,6 @@ std::string explained(const std::string& kind, const std::string& name) {
 
 std::function<void()> add_explain(CLI::App* explain) {
   const auto words = std::make_shared<std::pair<std::string, std::string>>();
-  explain->footer(R"(
-If two lists have a name, as none is an encoding and a temperature, put the kind before it. The code of --numpy
-has the options in its first line: a line on stderr names any others, which are yours to put in.
-
-Examples:
-  poslab explain rope
-  poslab explain reverse_string
-  poslab explain alibi:symmetric
-  poslab explain rerope --numpy
-  poslab explain sampler randomized
-  poslab explain temperature log_n:length=80
-  poslab explain retrieval line)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "its name, as in `poslab list tasks`; a name alone is enough");
   const auto numpy = std::make_shared<bool>(false);

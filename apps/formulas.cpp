@@ -1,5 +1,3 @@
-#include "apps/explain.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/explain.h"
 #include "core/error.h"
 #include "encodings/compose.h"
 #include "encodings/encoding.h"
@@ -26,19 +25,14 @@ struct NumpyFile {
   std::string name, text, spelling;
 };  // spelling: the encoding that the file computes, or empty
 
-// The text from `before` to the next quote.
-std::string quoted(std::string_view text, std::string_view before) {
-  const size_t at = text.find(before);
-  if (at == std::string_view::npos) return {};
-  const size_t from = at + before.size();
-  return std::string(text.substr(from, text.find('"', from) - from));
-}
-
 const std::vector<NumpyFile>& numpy_files() {
   static const std::vector<NumpyFile> all = [] {
     std::vector<NumpyFile> files;
-    for (const auto& [name, text] : formulas_in_numpy)
-      files.push_back({std::string(name), std::string(text), quoted(text, "\"encoding\": \"")});
+    for (const auto& [name, text] : formulas_in_numpy) {
+      std::cmatch said;
+      std::regex_search(text.begin(), text.end(), said, std::regex(R"re("encoding": "([^"]*))re"));
+      files.push_back({std::string(name), std::string(text), said[1]});
+    }
     return files;
   }();
   return all;

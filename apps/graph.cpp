@@ -1,13 +1,13 @@
-#include "apps/all_commands.h"
+#include "lab/pages/graph/graph.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/files/files.h"
-#include "lab/pages/graph/graph.h"
 #include "lab/pages/page/print.h"
 
 namespace poslab {
@@ -29,20 +29,10 @@ void run(const GraphWords& w) {
   fmt::print("{}\n", w.out);
 }
 
-const char* graph_footer = R"(
-Does training steps of the run, forward and backward, on the CPU and on one batch, and draws what the tape recorded: a
-row for each op, or for each module, with what it reads, the shape of its result, microseconds forward and backward (the
-least of five steps), bytes of its results, and the norm of the gradient that came back to it. The run stays as it is.
-
-Examples:
-  poslab graph runs/r1
-  poslab graph runs/r1 --zoom op -o tape.pdf)";
-
 }  // namespace
 
 std::function<void()> add_graph(CLI::App* graph) {
   const auto w = std::make_shared<GraphWords>();
-  graph->footer(graph_footer);
   graph->add_option("run", w->run, "the run folder")->required();
   graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
   add_force(graph, w->force);

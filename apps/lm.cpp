@@ -1,5 +1,3 @@
-#include "apps/all_commands.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,10 +6,10 @@
 #include <optional>
 #include <tuple>
 
+#include "apps/all_commands.h"
 #include "apps/number_option.h"
 #include "apps/run_commands.h"
 #include "core/error.h"
-#include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/language/learner.h"
 #include "experiment/no_effect.h"
@@ -30,8 +28,8 @@ namespace {
 
 struct LmWords {
   std::string run, encoding, matmul, device, threads;  // for generate and export
-  std::string hf, positions, length;   // an external checkpoint and its options
-  std::string to;                      // where to export
+  std::string hf, positions, length;                   // an external checkpoint and its options
+  std::string to;                                      // where to export
   std::optional<std::string> prompt;
   int count = 300;
   bool force = false;
@@ -68,8 +66,10 @@ language::HfRun writer(const LmWords& w) {
   if (checkpoint) {
     if (!w.device.empty()) asked.emplace_back("device", w.device);
     if (!w.length.empty() && w.encoding.empty() && w.positions.empty())
-      bad_input("--length {} changes nothing: the model's own encoding and counted positions read no trained length; "
-                "give --encoding or --positions, too, or leave it out", w.length);
+      bad_input(
+          "--length {} changes nothing: the model's own encoding and counted positions read no trained length; "
+          "give --encoding or --positions, too, or leave it out",
+          w.length);
     language::HfRun run = language::open_hf_run(w.hf, asked, false);
     refuse_without_effect(run.config, asked);
     return run;
@@ -96,8 +96,10 @@ void generate_command(const LmWords& w) {
   const language::HfRun of = writer(w);
   refuse_without_draws(choice_of(w, of.choice), w.top_k, w.top_p, w.seed, dashed);
   if (of.source.grammar && w.prompt)
-    bad_input("--prompt {} changes nothing: copy_grammar has no letters, and its texts begin by themselves; leave it "
-              "out", shell_word(*w.prompt));
+    bad_input(
+        "--prompt {} changes nothing: copy_grammar has no letters, and its texts begin by themselves; leave it "
+        "out",
+        shell_word(*w.prompt));
   const std::string typed = w.prompt.value_or("#include <");
   const std::vector<int> prompt = of.source.prompt(typed);
   const Generation wanted{w.count, choice_of(w, of.choice), w.seed.value_or(0), test_sampler(of.config),
@@ -132,46 +134,22 @@ void export_command(const LmWords& w) {
              w.to, run.learner->source->grammar ? "" : "tokenizer.json, ", w.to);
 }
 
-const char* train_footer = R"(
-Defaults are in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
-checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. Of a
-folder one file in ten is of the test, by the hash of its path; of a single file the last tenth.
-
-Examples:
-  poslab lm train --preset tiny --out runs/lm
-  poslab lm train --preset tiny --text copy_grammar --encoding alibi --out runs/grammar
-  poslab lm train --text shakespeare.txt --preset tiny --out runs/shakespeare
-  poslab lm train --text ~/books --merges 768 --encoding rope --temperature log_n:length=256 --out runs/books)";
-
-const char* generate_footer = R"(
-Examples:
-  poslab lm generate runs/lm --prompt 'template <' --count 500 --encoding rerope:window=64
-  poslab lm generate --hf ~/models/qwen2 --prompt 'Once upon a time' --temperature 0)";
-
-const char* export_footer = R"(
-Writes config.json, model.safetensors and tokenizer.json into a new folder. transformers reads it as a
-LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot express is
-refused, with the reason.
-
-Example:
-  poslab lm export runs/lm --to lm-hf)";
-
 }  // namespace
 
 std::function<void()> add_lm(CLI::App* lm) {
   const auto words = std::make_shared<LmWords>();
   const auto commands = std::make_shared<Commands>(lm);
-  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const LmWords&)) {
-    return commands->add(name, summary, footer, [=] { action(*words); });
+  const auto command = [&](const char* name, const char* summary, void (*action)(const LmWords&)) {
+    return commands->add(name, summary, [=] { action(*words); });
   };
   const Kind& kind = language_kind();
-  add_train(*commands, kind, {"train a language model into a new run folder, then test it", train_footer});
+  add_train(*commands, kind, "train a language model into a new run folder, then test it");
   add_resume(*commands, kind);
 
   add_lm_eval(*commands);
 
-  CLI::App* write = command("generate", "let a trained model or an external checkpoint write, to the terminal",
-                            generate_footer, generate_command);
+  CLI::App* write =
+      command("generate", "let a trained model or an external checkpoint write, to the terminal", generate_command);
   write->add_option("run", words->run, "the run folder");
   write->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
   write->add_option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)")
@@ -194,8 +172,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   add_threads(write, words->threads);
   add_force(write, words->force);
 
-  CLI::App* hand_over =
-      command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
+  CLI::App* hand_over = command("export", "write a trained model in the Hugging Face form", export_command);
   hand_over->add_option("run", words->run, "the run folder")->required();
   hand_over->add_option("--to,-o,--out", words->to, "the folder to make")->type_name("FOLDER");
 

@@ -1,8 +1,7 @@
-#include "apps/all_commands.h"
-
 #include <filesystem>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/run_commands.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
@@ -65,7 +64,7 @@ struct Tests {
   std::vector<std::string> names;  // the encodings, as typed; "": the model's own
   std::vector<RunSpec> tested;
   std::vector<Results> results;
-  Values repeats;                  // repeats of samples, by the name of their part
+  Values repeats;  // repeats of samples, by the name of their part
 };
 
 // Each encoding on the same texts. All are made before the first is tested. typed: all typed options of the test.
@@ -166,8 +165,11 @@ void eval_command(const LmEvalWords& w) {
     Values files = checksums_of_hf(folder);
     files["text"] = kept.text;
     write_other_test(folder, kept, t.results[0],
-                     {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"],
-                      .files = std::move(files), .repeats = t.repeats}, t.tested[0]);
+                     {.encoding = t.tested[0]["encoding"],
+                      .positions = t.tested[0]["positions"],
+                      .files = std::move(files),
+                      .repeats = t.repeats},
+                     t.tested[0]);
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
                         shell_path(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {
@@ -181,28 +183,6 @@ void eval_command(const LmEvalWords& w) {
   fmt::print("{}\n{}", table_of(t), where.empty() ? "" : fmt::format("all of it is in {}\n", where));
   for (const Results& one : t.results) check_finite(one, false);
 }
-
-const char* eval_footer = R"(
-Tests at the run's lengths or at --times, on texts that are long and on texts that are repeated to fill the length.
---encoding and --temperature put another one into the trained model, if it learns nothing. Several encodings, with
-commas between, are tested on the same texts: a column each, of loss and perplexity by length and by place.
-
-The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
-eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept
-only with --name or -o. `poslab report` draws the tests of a run as separate lines. -o page.html is a page like that of
-`poslab report`, with page-lengths.csv beside it; .svg, .pdf, .png and .pgf are its first charts, .csv its numbers.
-
-With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
-tokenizer.json or tokenizer.model, of LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 or Gemma 3. Its trained length is
-max_position_embeddings, or --length; --times counts from there, once if not said. Options that --encoding leaves open
-are the model's: base, pairing and length. Its tests are kept in its folder if --name says so. With --device cuda its
-weights are copied to the GPU as they are stored, in 16 bits or 32.
-
-Examples:
-  poslab lm eval runs/lm --times 1/4/16
-  poslab lm eval runs/lm --encoding rope,rerope:window=64,yarn:factor=16,length=128 -o rerope.html
-  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer --name rerope
-  poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/4 --encoding rope,rerope,yarn --text ~/books -o q.html)";
 
 }  // namespace
 
@@ -226,7 +206,7 @@ void use_threads(const std::string& word) {
 void add_lm_eval(Commands& commands) {
   const auto words = std::make_shared<LmEvalWords>();
   CLI::App* eval = commands.add("eval", "test a run again, or an external checkpoint, also with other encodings",
-                                eval_footer, [=] { eval_command(*words); });
+                                [=] { eval_command(*words); });
   add_eval_options(eval, language_kind(), words->eval, false);
   eval->get_option("--encoding")->type_name("NAME,NAME,...  (as the run has it)");
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {

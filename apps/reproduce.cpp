@@ -1,11 +1,10 @@
-#include "apps/all_commands.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/artifacts.h"
 #include "core/error.h"
 #include "lab/files/files.h"
@@ -100,36 +99,11 @@ void make_artifacts(ReproduceWords w) {
        command(w));
 }
 
-const char* reproduce_footer = R"(
-Without arguments it lists what there is: the tables and figures of three sources, ruoss2023, chi2023 and su2023, and
-of two experiments of poslab's own, gap_shift and ladder. The trials are a sweep in FOLDER/runs. The same command goes
-on where it was stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER
-may work at once. They are drawn from what is done, and say what is missing. su2023 trains a few language models, and
-tests each with many encodings; its --set takes the options of `poslab lm train`, and seeds=N. chi2023 trains a small
-T5 and aligns it; its --set takes those of `poslab t5 train`, lm_KEY of `poslab lm train`, and seeds=N. chi2023:cross
-is a sweep, and asked for by its name. The paper's size is for a cluster:
-
-  poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
-  poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
-  poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --draw
-
-Of su2023 and chi2023, --plan writes plan-lm.jsonl and plan-t5.jsonl: models to be trained in the same way, which the
-command without --plan then tests and draws.
-
-Examples:
-  poslab reproduce ruoss2023 --size tiny --out runs/ruoss2023-tiny --jobs 2
-  poslab reproduce gap_shift --size tiny --out runs/gap_shift-tiny --jobs 2
-  poslab reproduce su2023 --size tiny --out runs/su2023-tiny --jobs 2
-  poslab reproduce chi2023 --size tiny --out runs/chi2023-tiny --jobs 2
-  poslab reproduce chi2023:cross --size tiny --out runs/cross-tiny --jobs 2
-  poslab reproduce ruoss2023:table1 --size example --tasks even_pairs --encodings relative,rope --out runs/table1)";
-
 }  // namespace
 
 std::function<void()> add_reproduce(CLI::App* c) {
   const auto w = std::make_shared<ReproduceWords>();
   w->request.size = "tiny";
-  c->footer(reproduce_footer);
   c->allow_extras();
   c->add_option("what", w->request.what,
                 "ruoss2023 | gap_shift | ladder | chi2023 | su2023  (all of it), or some of it: ruoss2023:table1, ...");
@@ -146,8 +120,10 @@ std::function<void()> add_reproduce(CLI::App* c) {
     const std::vector<const CLI::Option*> all = std::as_const(*c).get_options();
     for (const CLI::Option* o : all)
       if (w->request.what.empty() && o->count())
-        bad_input("which tables and figures? {} alone chooses none; name them, as in `poslab reproduce "
-                  "ruoss2023 --out FOLDER`; `poslab reproduce` alone lists them", o->get_name());
+        bad_input(
+            "which tables and figures? {} alone chooses none; name them, as in `poslab reproduce "
+            "ruoss2023 --out FOLDER`; `poslab reproduce` alone lists them",
+            o->get_name());
     make_artifacts(*w);
   };
 }

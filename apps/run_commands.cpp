@@ -33,9 +33,10 @@ void check_preset(const Kind& kind, const std::string& file, const Settings& of_
   for (const auto& [name, value] : of_file)
     for (const auto& [same, other] : of_preset)
       if (name == same && value != other)
-        bad_input("--preset {} beside --config {}: the file sets {} to {}, which takes precedence; leave out --preset, "
-                  "or change options with --set",
-                  last->second, file, name, value);
+        bad_input(
+            "--preset {} beside --config {}: the file sets {} to {}, which takes precedence; leave out --preset, "
+            "or change options with --set",
+            last->second, file, name, value);
 }
 
 void train_command(const Kind& kind, const TrainWords& w) {
@@ -69,10 +70,9 @@ void add_if_there(TypedChoices& typed, CLI::App* c, const Kind& kind, const std:
 
 }  // namespace
 
-void add_train(Commands& commands, const Kind& kind, Words help) {
-  commands.add("train", help.summary, [&kind, footer = "\n" + std::string(help.footer)](CLI::App* c) {
+void add_train(Commands& commands, const Kind& kind, const char* summary) {
+  commands.add("train", summary, [&kind](CLI::App* c) {
     const auto w = std::make_shared<TrainWords>();
-    c->footer(footer);
     c->add_option("--config", w->config, "a TOML file of options, such as another run's config.toml")
         ->type_name("FILE");
     c->add_option("--set", w->sets, "override an option; may be repeated")
@@ -119,10 +119,9 @@ void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required
   add_force(c, w.force);
 }
 
-void add_eval(Commands& commands, const Kind& kind, Words help) {
-  commands.add("eval", help.summary, [&kind, footer = "\n" + std::string(help.footer)](CLI::App* c) {
+void add_eval(Commands& commands, const Kind& kind, const char* summary) {
+  commands.add("eval", summary, [&kind](CLI::App* c) {
     const auto w = std::make_shared<EvalWords>();
-    c->footer(footer);
     add_eval_options(c, kind, *w, true);
     return [w, &kind] { test(*w, kind); };
   });
@@ -134,18 +133,9 @@ void add_kinds(Commands& commands) {
     const std::string name = kind->word.substr(0, kind->word.size() - 1);
     commands.add(name.c_str(), kind->summary.c_str(), [kind, name](CLI::App* group) -> std::function<void()> {
       const auto own = std::make_shared<Commands>(group);
-      const std::string train = fmt::format(
-          "Defaults are in parentheses; the options override the preset.\n\n"
-          "Example:\n  poslab {} --preset tiny --{} reverse_string --out runs/r1",
-          kind->command("train"), kind->studied);
-      const std::string eval = fmt::format(
-          "A test under other options is kept beside the run's own, as eval-NAME.csv;\n"
-          "a test of another model is kept only with --name or -o.\n\n"
-          "Example:\n  poslab {} runs/r1 --lengths 1:60",
-          kind->command("eval"));
-      add_train(*own, *kind, {"train a model into a new run folder, then test it", train.c_str()});
+      add_train(*own, *kind, "train a model into a new run folder, then test it");
       add_resume(*own, *kind);
-      add_eval(*own, *kind, {"test a run again, also under other options", eval.c_str()});
+      add_eval(*own, *kind, "test a run again, also under other options");
       return [own, name] { own->act("poslab " + name); };
     });
   }

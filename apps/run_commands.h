@@ -8,9 +8,7 @@
 
 namespace poslab {
 
-struct Words { const char *summary, *footer; };   // of a command's help
-
-void add_train(Commands&, const Kind&, Words);
+void add_train(Commands&, const Kind&, const char* summary);
 void add_resume(Commands&, const Kind&);
 
 // The arguments of eval. Commands with further options, such as --hf, read those themselves.
@@ -24,7 +22,7 @@ struct EvalWords {
 void test(const EvalWords&, const Kind&);  // tests the run and prints the result
 // The options. required: whether a run must be given.
 void add_eval_options(CLI::App*, const Kind&, EvalWords&, bool required);
-void add_eval(Commands&, const Kind&, Words);
+void add_eval(Commands&, const Kind&, const char* summary);
 // `poslab decoder train`, resume and eval, for each kind that has a summary.
 void add_kinds(Commands&);
 

@@ -1,4 +1,4 @@
-#include "apps/all_commands.h"
+#include "lab/pages/show/show.h"
 
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "apps/all_commands.h"
 #include "apps/columns.h"
 #include "apps/number_option.h"
 #include "core/choices.h"
@@ -17,7 +18,6 @@
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/print.h"
-#include "lab/pages/show/show.h"
 #include "lab/runs/output.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/unreached.h"
@@ -60,7 +60,7 @@ std::string command_of(const ShowWords& w) {
 
 // A user's setting without an effect on any number of the views.
 void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all) {
-  constexpr int most_slots = 256;                                         // above this, a second computation takes long
+  constexpr int most_slots = 256;  // above this, a second computation takes long
   const show::Options& options = w.options;
   if (options.length > most_slots) return;
   const auto say = [](const std::string& option) {
@@ -73,8 +73,10 @@ void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all)
     without.*member = plain.*member;
     try {
       if (show::csv(show::views(without)) != show::csv(all)) return;
-      if constexpr (std::is_same_v<decltype(plain.*member), const bool&>) say(option);
-      else say(fmt::format("{} {}", option, options.*member));
+      if constexpr (std::is_same_v<decltype(plain.*member), const bool&>)
+        say(option);
+      else
+        say(fmt::format("{} {}", option, options.*member));
     } catch (const BadInput&) {  // Nothing can be drawn without it.
     }
   };
@@ -129,7 +131,7 @@ void run(ShowWords w) {
   tell_without_effect(w, all);
   for (const show::View& view : all)
     for (const std::string& line : view.lacks)
-      if (!page) tell(stderr, "{}\n", line);               // which has it beside the picture
+      if (!page) tell(stderr, "{}\n", line);  // which has it beside the picture
   if (!w.out.empty()) {
     write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
                       : table ? show::csv(all)
@@ -141,31 +143,14 @@ void run(ShowWords w) {
   for (const show::View& view : all) fmt::print("{}\n", show::text(view, w.head, columns(), colours, utf8_terminal()));
 }
 
-std::string show_footer() {
-  std::string text = "\nViews:\n";
-  for (const show::ViewName& v : show::all_views()) text += fmt::format("  {:<12} {}\n", v.name, v.summary);
-  text += "\nSets of encodings:\n";
-  for (const show::Set& s : show::all_sets()) text += fmt::format("  {:<12} {}\n", s.name, s.summary);
-  return text + R"(
-A terminal shows one view, bias unless --view names another. A page has all of them.
-
-Examples:
-  poslab show alibi --head 3
-  poslab show rerope:window=8 rope --view relative --length 24 --causal
-  poslab show yarn:factor=8 rope --view frequencies
-  poslab show rope rerope:window=8 --view rotation --causal -o hands.html
-  poslab show rope --positions randomized --view coverage
-  poslab show t5 kerple --length 128 -o compared.html
-  poslab show --set rerope -o matrices.html
-  poslab show rerope --view relative --length 4096 --causal -o relative.svg
-  poslab show rerope rope --view relative --causal -o relative.pdf --width page      # for a paper)";
-}
-
 }  // namespace
 
 std::function<void()> add_show(CLI::App* show) {
   const auto w = std::make_shared<ShowWords>();
-  show->footer(show_footer());
+  std::string views, of_sets;
+  for (const show::ViewName& v : show::all_views()) views += fmt::format("  {:<12} {}\n", v.name, v.summary);
+  for (const show::Set& s : show::all_sets()) of_sets += fmt::format("  {:<12} {}\n", s.name, s.summary);
+  show->footer(fmt::format(fmt::runtime(show->get_footer()), fmt::arg("views", views), fmt::arg("sets", of_sets)));
   const auto whole = [&](const char* name, int& value, const char* help, int most) {
     add_number(show, name, value, help, {1, double(most)}, fmt::format("{}", value));
   };

@@ -1,4 +1,4 @@
-#include "apps/all_commands.h"
+#include "lab/runs/sweep/sweep.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
@@ -20,12 +21,9 @@
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"
 #include "lab/runs/sweep/population.h"
-#include "lab/runs/sweep/sweep.h"
 
 namespace poslab {
 namespace {
-
-const OtherNames words_for_sweeps[] = {{"sweep", {"grid"}}, {"jobs", {"workers", "parallel"}}};
 
 using namespace sweep;
 namespace fs = std::filesystem;
@@ -82,7 +80,7 @@ void check_together(const Plan& plan, const SweepWords& w) {
   if (!w.device.empty()) {
     Choices c = all_choices().standard;
     c.set("device", w.device);
-    backend(device(c));                  // refused unless this build has a GPU
+    backend(device(c));  // refused unless this build has a GPU
   }
 }
 
@@ -117,8 +115,8 @@ void run_command(const SweepWords& w) {
     restore(plan, folder, w.kept);
   }
   keep_plan(plan, folder);
-  std::vector<TrialState> all = run_shard(
-      plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
+  std::vector<TrialState> all =
+      run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
   link_names(names, folder);
   for (const auto& [line, why] : damaged(plan, folder)) all[line] = TrialState::failed;
   std::vector<TrialState> mine;
@@ -137,9 +135,7 @@ void status_command(const SweepWords& w) {
 
 void collect_command(const SweepWords& w) {
   std::map<fs::path, std::string> taken;
-  for (const auto& [option, file] : {std::pair{"--csv", w.csv},
-                                     {"--lengths-csv", w.lengths_csv},
-                                     {"--kept", w.kept}}) {
+  for (const auto& [option, file] : {std::pair{"--csv", w.csv}, {"--lengths-csv", w.lengths_csv}, {"--kept", w.kept}}) {
     std::error_code error;
     if (file.empty() || file.starts_with("/dev/")) continue;  // /dev/stdout accepts all
     if (const auto [other, first] = taken.emplace(fs::weakly_canonical(fs::absolute(file), error), option); !first)
@@ -154,8 +150,7 @@ void collect_command(const SweepWords& w) {
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
   if (!w.kept.empty()) fmt::print("{}: {} more\n", w.kept, counted(keep(plan, SweepFolder(path), w.kept), "trial"));
-  if (w.csv.empty() && w.lengths_csv.empty() && w.kept.empty())
-    fmt::print("{}", to_csv(all.trials));
+  if (w.csv.empty() && w.lengths_csv.empty() && w.kept.empty()) fmt::print("{}", to_csv(all.trials));
 }
 
 void submit_command(const SweepWords& w) {
@@ -173,81 +168,13 @@ void submit_command(const SweepWords& w) {
     submit(path);
 }
 
-const char* plan_footer = R"(
-The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all
-lists. Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for
-seed = [0, ..., 9]. `name` gives each trial a readable name, from {option}s of it; a sweep then makes a link of it.
-With command = "lm train" at its top the options are those of `poslab lm train`, and the trials are language models;
-with command = "t5 train" likewise, and the trials are T5s.
-
-  name = "{task}-{encoding}-{positions}-{seed}"  # runs/sweep/named/even_pairs-rope-randomized-0
-  task = ["even_pairs", "bucket_sort"]           # sweep.toml: 2 x 2 x 3 trials, and 2 x 2 x 3 of rope
-  encoding = "relative"
-  positions = ["sequential", "randomized"]
-  steps = 2000
-  seeds = 3
-  [[also]]
-  encoding = "rope"
-
-A plan has a line of JSON for each trial. Its id is made from the configuration and the format of checkpoints, not from
-the commit: after an update of poslab, finished trials stay finished (result.json says which commit trained each).
-
-Example:
-  poslab sweep plan sweep.toml > plan.jsonl)";
-
-const char* run_footer = R"(
-A trial is a run folder FOLDER/ID as `poslab train`, lm train or t5 train leaves it. A trial that is done is not done
-again; one that was stopped goes on from its checkpoint, with the same bits. Ctrl-C saves first. Several workers may
-share a plan, with shards or without, also on several machines that share FOLDER and its locks: no trial runs twice at
-once.
-
-A line name = "{task}-{encoding}-{seed}" in the TOML file, or --name here, gives each trial a readable name beside its
-hash: a link FOLDER/named/NAME, made when the command ends. The plan is kept as FOLDER/plan.jsonl, so that `poslab
-report FOLDER` knows all trials.
-
-A trial that fails leaves its reason in FOLDER/ID.failed and stops no other; the exit status is then 1. One that is
-killed three times, for example because memory runs out, counts as failed. --retry tries failed trials again. Impossible
-ones never run.
-
-Trials that `poslab sweep collect --kept FILE` wrote are done without their folders, if --kept names that file: a sweep
-goes on, also on another machine, from that file and the plan alone.
-
---population N trains up to N trials in one process. On a GPU they are trained at the same time, as the steps of one
-small model do not fill it; each has the bits that it has alone. When the last of them has ended the next N begin. On
-the CPU they are trained one after the other.
-
-Examples:
-  poslab sweep run plan.jsonl --out runs/sweep --jobs 2
-  poslab sweep run runs/sweep --retry
-  poslab sweep run plan.jsonl --out runs/sweep --device cuda --population 30)";
-
-const char* collect_footer = R"(
-First come the options in which the trials differ; all others are the last columns, so that the tables of several sweeps
-can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share one.
---lengths-csv writes accuracy by length beside its baselines, of language models also loss and bits per byte. --kept
-adds the finished trials that FILE does not have yet, with all that tables are drawn from, for `poslab sweep run --kept`
-and `poslab reproduce --kept`.
-
-Examples:
-  poslab sweep collect runs/sweep --csv trials.csv --lengths-csv lengths.csv
-  poslab sweep collect runs/sweep --kept kept.jsonl)";
-
-const char* submit_footer = R"(
-Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes
-must share FOLDER. Other settings of sbatch are its environment variables: SBATCH_PARTITION,
-SBATCH_ACCOUNT, SBATCH_MEM_PER_NODE, ...
-
-Example:
-  poslab sweep submit plan.jsonl --out /shared/sweep --slurm --shards 20 --jobs 4 --time 12:00:00)";
-
 }  // namespace
 
 std::function<void()> add_sweep(CLI::App* sweep) {
   const auto words = std::make_shared<SweepWords>();
   const auto commands = std::make_shared<Commands>(sweep);
-  const auto command = [&](const char* name, const char* summary, const char* footer,
-                           void (*action)(const SweepWords&)) {
-    return commands->add(name, summary, footer, [=] { action(*words); });
+  const auto command = [&](const char* name, const char* summary, void (*action)(const SweepWords&)) {
+    return commands->add(name, summary, [=] { action(*words); });
   };
   const auto plan_and_folder = [&](CLI::App* c) {
     c->add_option("plan", words->file, "the plan, or the folder of a sweep that was begun")->required();
@@ -258,17 +185,16 @@ std::function<void()> add_sweep(CLI::App* sweep) {
     add_number(c, "threads", words->threads, threads, {1, 256});
   };
 
-  CLI::App* plan = command("plan", "print the trials of a TOML file", plan_footer, plan_command);
+  CLI::App* plan = command("plan", "print the trials of a TOML file", plan_command);
   plan->add_option("file", words->file, "the TOML file")->required();
 
-  CLI::App* run = command("run", "do the trials of a plan, or a shard of them", run_footer, run_command);
+  CLI::App* run = command("run", "do the trials of a plan, or a shard of them", run_command);
   plan_and_folder(run);
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
   jobs_and_threads(run, "threads of each trial (the cores divided by the trials at once); they never change a result");
   add_number(run, "population", words->population, "this many trials in one process, on a GPU all at once",
              {1, most_together});
-  run->add_option("--device", words->device, "where to train (as the plan says)")
-      ->type_name(option("device").takes());
+  run->add_option("--device", words->device, "where to train (as the plan says)")->type_name(option("device").takes());
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--kept", words->kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
       ->type_name("FILE");
@@ -276,18 +202,17 @@ std::function<void()> add_sweep(CLI::App* sweep) {
       ->type_name("'{task}-{encoding}-{seed}'");
   add_force(run, words->force);
 
-  CLI::App* members = command("members", "train a population; `run` starts this by itself", "", members_command);
-  members->group("");                    // not in the help
+  CLI::App* members = command("members", "train a population; `run` starts this by itself", members_command);
+  members->group("");  // not in the help
   plan_and_folder(members);
   add_number(members, "threads", words->threads, "threads of each trial", {0, 256});
   members->add_option("--device", words->device, "where to train");
   members->add_flag("--force", words->force, "whatever memory and time it takes");
 
-  plan_and_folder(command("status", "states of the trials; at any time, also while workers run",
-                          "\nExample:\n  poslab sweep status runs/sweep", status_command));
+  plan_and_folder(command("status", "states of the trials; at any time, also while workers run", status_command));
 
-  CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
-                          collect_footer, collect_command);
+  CLI::App* all =
+      command("collect", "the results as a table, a row for each trial (CSV to the standard output)", collect_command);
   plan_and_folder(all);
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
   all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each length")
@@ -295,7 +220,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   all->add_option("--kept", words->kept, "add finished trials to a file: a sweep goes on from it without its folders")
       ->type_name("FILE");
 
-  CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
+  CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_command);
   plan_and_folder(submit);
   submit->add_flag("--slurm", words->slurm, "to Slurm, the only scheduler that poslab writes for");
   add_number(submit, "shards", words->shards, "tasks of the array (1)", {1, 10000});

@@ -1,8 +1,7 @@
-#include "apps/all_commands.h"
-
 #include <algorithm>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/run_commands.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
@@ -48,15 +47,12 @@ T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
 void ask_external(const T5Words& w) {
   const Settings asked = w.eval.settings();
   const Keep& keep = w.eval.keep;
-  std::string samples = "16", matmul = "fp32", threads = "0", where = "cpu";
+  Settings own = {{"eval_samples", "16"}};
   for (const auto& [name, value] : asked) {
     if (name == "tasks" || name == "eval_lengths")
       bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes",
                 name == "tasks" ? "--tasks" : "--lengths", value);
-    if (name == "eval_samples") samples = value;
-    if (name == "matmul") matmul = value;
-    if (name == "threads") threads = value;
-    if (name == "device") where = value;
+    if (name != "encoding" && name != "temperature") own = joined(own, {{name, value}});
   }
   if (!keep.name.empty())
     bad_input("--name {} goes with a run; for a checkpoint, -o FILE keeps the figures", keep.name);
@@ -64,8 +60,7 @@ void ask_external(const T5Words& w) {
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty())
     bad_input("of which sizes? Give --sizes 10/20/30, in the unit that `poslab explain retrieval` names");
-  const Choices c = t5::configure(
-      {{"eval_samples", samples}, {"matmul", matmul}, {"threads", threads}, {"device", where}});
+  const Choices c = t5::configure(own);
   if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");
   const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
@@ -83,8 +78,8 @@ void ask_external(const T5Words& w) {
                  "more questions");
   const MatmulPrecision as_asked = precision(c);
   const std::string positions = w.positions.empty() ? "sequential" : with_spelled_file("positions", w.positions);
-  const Chosen<Sampler> drawn = sampler_for(model.net.spec().encoding,
-                                            choose_sampler(positions, trained_on(model.config.trained_length)));
+  const Chosen<Sampler> drawn =
+      sampler_for(model.net.spec().encoding, choose_sampler(positions, trained_on(model.config.trained_length)));
   refuse_unreached_parts(drawn, model.net.spec().layers);
   const std::vector<t5::AtSize> all = t5::ask(model, e, drawn);
   const T5Spec& s = model.net.spec();
@@ -115,42 +110,17 @@ void t5_eval_command(const T5Words& w) {
   test(w.eval, t5_kind());
 }
 
-const char* t5_train_footer = R"(
-Defaults are in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
-checkpoint.safetensors, result.json and eval.csv; `poslab report` draws it. `poslab list retrievals` has the tasks.
-
-Examples:
-  poslab t5 train --preset tiny --out runs/t5
-  poslab t5 train --preset tiny --tasks passkey/line/documents:documents=20 --encoding alibi --out runs/alibi)";
-
-const char* t5_eval_footer = R"(
-Tests at the run's lengths or at --lengths; answers are spread evenly over the context.
---encoding and --temperature put another one into the trained model, if it learns nothing.
-
-The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
-eval-NAME.csv, with its options in eval-NAME.json. One of other tasks, or with another encoding or temperature, is
-printed, and kept only with --name or -o. `poslab report` draws the tests of a run as separate lines.
-
-With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
-v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model or tokenizer.json.
-
-Examples:
-  poslab t5 eval runs/t5 --lengths 128/1024/4096/15000
-  poslab t5 eval runs/t5 --temperature constant:tau=0.8 --name sharper
-  poslab t5 eval --hf ~/models/flan-t5-large --task line --sizes 20/200/600
-  poslab t5 eval --hf ~/models/flan-t5-large --task documents --sizes 10/20 --questions nq.jsonl)";
-
 }  // namespace
 
 std::function<void()> add_t5(CLI::App* t5) {
   const auto words = std::make_shared<T5Words>();
   const auto commands = std::make_shared<Commands>(t5);
   const Kind& kind = t5_kind();
-  add_train(*commands, kind, {"train a T5 to find things in long contexts, then test it", t5_train_footer});
+  add_train(*commands, kind, "train a T5 to find things in long contexts, then test it");
   add_resume(*commands, kind);
 
   CLI::App* eval = commands->add("eval", "test a run again, also at other lengths or with another encoding",
-                                 t5_eval_footer, [=] { t5_eval_command(*words); });
+                                 [=] { t5_eval_command(*words); });
   add_eval_options(eval, kind, words->eval, false);
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);

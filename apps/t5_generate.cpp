@@ -1,12 +1,10 @@
-#include "apps/all_commands.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "apps/all_commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
-#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "experiment/align.h"
 #include "experiment/build.h"
@@ -65,11 +63,13 @@ Writer writer_of_checkpoint(const std::string& folder, const Choices& c) {
   const auto model = std::make_shared<const t5::HfModel>(t5::open_hf_model(folder, device(c)));
   const auto tokenizer = t5::open_hf_tokenizer(*model);
   if (const std::string& line = model->config.passed_over; !line.empty()) tell(stderr, "{}\n", line);
-  return {model->net, model->config.writing,
+  return {model->net,
+          model->config.writing,
           [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
           [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); },
           [=](const auto& policy) { check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); }); },
-          model->config.trained_length, c};
+          model->config.trained_length,
+          c};
 }
 
 T5Generation generation(const AnswerWords& words, T5Generation how) {
@@ -94,10 +94,7 @@ void generate_answer(const AnswerWords& words) {
   if (words.run.empty() == words.hf.empty())
     bad_input("poslab t5 generate takes a run, as in `poslab t5 generate runs/t5`, or a checkpoint, --hf FOLDER{}",
               words.run.empty() ? "" : "; not both");
-  if (!words.threads.empty()) {
-    const int threads = t5::configure({{"threads", words.threads}}).whole("threads");
-    if (threads) set_threads(threads);
-  }
+  use_threads(words.threads);
   catch_signals();
   const std::string prompt = prompt_of(words);
   generation(words, {});  // before anything is opened
@@ -138,32 +135,10 @@ void generate_answer(const AnswerWords& words) {
   } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped writing"); }
 }
 
-const char* generate_footer_of_t5 = R"(
-Reads the prompt at once and writes an answer, up to an end: the most probable token each time, or with --beams the
-best that beam search finds, whose score is the sum of ln p over (length ^ length penalty), as in transformers.
---early-stopping on ends once K answers are finished; off, when going on could beat none of them at the present length;
-never, at any length. What is not said is as generation_config.json has it, else 1 beam, a penalty of 1, and off.
-
-With --hf a checkpoint of the Hugging Face form is read: T5, T5 v1.1, LM-adapted or Flan-T5, a folder with config.json,
-model.safetensors and spiece.model or tokenizer.json. A run reads the symbols of its tasks, as words.
-
-Examples:
-  poslab t5 generate --hf ~/models/flan-t5-small --prompt 'translate English to German: How old are you?' --beams 4
-  poslab t5 generate --hf ~/models/flan-t5-small --file question.txt --temperature constant:tau=0.8
-  poslab t5 generate runs/t5 --prompt 'passkey a4 b11 . . . . . . . . . . ask passkey')";
-
-const char* export_footer_of_t5 = R"(
-Writes config.json and model.safetensors into a new folder. transformers reads it as a T5ForConditionalGeneration. A
-model that this form cannot express is refused, with the reason: it has the encoding t5:unscaled and no temperature.
-
-Example:
-  poslab t5 export runs/t5 --to t5-hf)";
-
 }  // namespace
 
 std::function<void()> add_t5_generate(CLI::App* c) {
   const auto words = std::make_shared<AnswerWords>();
-  c->footer(generate_footer_of_t5);
   c->add_option("run", words->run, "the run folder");
   c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
   c->add_option("--prompt", words->prompt, "a text for the model")->type_name("TEXT");
@@ -186,7 +161,6 @@ std::function<void()> add_t5_generate(CLI::App* c) {
 
 std::function<void()> add_t5_export(CLI::App* c) {
   const auto run = std::make_shared<std::string>(), to = std::make_shared<std::string>();
-  c->footer(export_footer_of_t5);
   c->add_option("run", *run, "the run folder")->required();
   c->add_option("--to,-o,--out", *to, "the folder to make")->type_name("FOLDER");
   return [=] {

@@ -39,6 +39,8 @@ quickly_compiled(apps <nlohmann/json.hpp> <CLI/CLI.hpp>)
 compiled_by_folder(apps)
 file(GLOB formulas CONFIGURE_DEPENDS python/poslab/formulas/[a-z]*.py)
 embed(apps apps/completion/poslab.bash apps/completion/poslab.zsh apps/completion/poslab.fish)
+file(GLOB help_texts CONFIGURE_DEPENDS apps/help/*.txt)
+embed_table(apps help_texts ${help_texts})                         # the ends of help texts
 embed_table(apps formulas_in_numpy ${formulas})                    # poslab explain NAME --numpy
 add_executable(poslab_program apps/poslab.cpp)
 set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
