@@ -32,23 +32,11 @@ bool begins_with_word(std::string_view text) {
   const int32_t code = text.empty() ? -1 : first_character(text).first;
   if (code < 0) return false;
   const auto within = [&](int first, int last) { return code >= first && code <= last; };
-  switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return within(0x200C, 0x200D) || within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
-             within(0x1F170, 0x1F189);
-  }
+  const auto kind = utf8proc_category(code);
+  // in utf8proc's order: letters, marks, decimal digits and other numerals that are letters
+  return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) || kind == UTF8PROC_CATEGORY_PC ||
+         within(0x200C, 0x200D) || within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
+         within(0x1F170, 0x1F189);
 }
 
 }  // namespace
@@ -94,7 +82,8 @@ bool AddedTokens::each(const NormalizedText& all, bool at_start, const Token& ta
     if (from > to)
       failure(
           "the added token \"{}\" is in white space that the token before it has consumed; the library "
-          "`tokenizers` fails on such a text, too", found->text);
+          "`tokenizers` fails on such a text, too",
+          found->text);
     if (done < from) more = between(all.part(done, from - done), at_start && done == 0);
     if (more && from < to) more = take(found->token, all.offsets[to]);
     done = to;

@@ -34,20 +34,15 @@ std::string in_layer(const std::string& parameter, NormPlace norms) {
   return found == all.end() ? "" : found->second;
 }
 
-// A part of a tensor that contains several matrices, one below the other.
-HfPlace part_of(const std::string& tensor, int row, int all_rows) {
-  HfPlace place(tensor);
-  place.row = row, place.all_rows = all_rows;
-  return place;
-}
-
+// Some tensors contain several matrices, one below the other.
 HfPlace fused(const std::string& parameter, const DecoderSpec& s) {
   const int queries = s.heads * s.shape().head_dim(), keys = s.key_heads * s.shape().head_dim();
-  if (parameter == "attention.query") return part_of("self_attn.qkv_proj.weight", 0, queries + 2 * keys);
-  if (parameter == "attention.key") return part_of("self_attn.qkv_proj.weight", queries, queries + 2 * keys);
-  if (parameter == "attention.value") return part_of("self_attn.qkv_proj.weight", queries + keys, queries + 2 * keys);
-  if (parameter == "ffn.w1") return part_of("mlp.gate_up_proj.weight", 0, 2 * s.d_ff);
-  if (parameter == "ffn.w3") return part_of("mlp.gate_up_proj.weight", s.d_ff, 2 * s.d_ff);
+  const std::string inputs = "self_attn.qkv_proj.weight", gates = "mlp.gate_up_proj.weight";
+  if (parameter == "attention.query") return {inputs, 0, queries + 2 * keys};
+  if (parameter == "attention.key") return {inputs, queries, queries + 2 * keys};
+  if (parameter == "attention.value") return {inputs, queries + keys, queries + 2 * keys};
+  if (parameter == "ffn.w1") return {gates, 0, 2 * s.d_ff};
+  if (parameter == "ffn.w3") return {gates, s.d_ff, 2 * s.d_ff};
   return in_layer(parameter, s.norms);
 }
 

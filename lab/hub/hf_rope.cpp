@@ -41,7 +41,7 @@ std::string yarn(Keys& of, int length, int longest) {
   const double fast = of.number("beta_fast", 0), slow = of.number("beta_slow", 0);
   if (fast != 0) text += ",beta_fast=" + spelled(fast);
   if (slow != 0) text += ",beta_slow=" + spelled(slow);
-  const bool null = of.has("truncate") && of.get("truncate").is_null();      // false to transformers
+  const bool null = of.has("truncate") && of.get("truncate").is_null();  // false to transformers
   if (null || !of.on("truncate", true)) text += ",truncate=off";
   const double scale = of.number("mscale", 0), all = of.number("mscale_all_dim", 0);
   if (const std::string attention = attention_of(of); !attention.empty()) return text + attention;
@@ -100,8 +100,10 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
   const char* const outside_too = "original_max_position_embeddings";
   const bool is_outside = !config.get(outside_too).is_null();
   if (form.phi || is_outside) trained = config.whole(outside_too, 4096);  // Phi-3's default
-  if (is_outside) r.original = std::min(*trained, form.longest);  // Phi-3 writes 4096 for any model
-  else if (type != "dynamic" && !of.get(outside_too).is_null()) r.original = of.whole(outside_too, form.longest);
+  if (is_outside)
+    r.original = std::min(*trained, form.longest);  // Phi-3 writes 4096 for any model
+  else if (type != "dynamic" && !of.get(outside_too).is_null())
+    r.original = of.whole(outside_too, form.longest);
   const int pairs = int(r.fraction * form.head_dim) / 2;
   std::string scheme = scheme_of(of, type, trained, form.longest, pairs);
   if (r.fraction != 1) scheme = (scheme == "rope" ? "partial_rope:" : scheme + ",") + "fraction=" + spelled(r.fraction);
@@ -173,33 +175,30 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
   const Choices& c = chosen.choices;
   const std::string& name = chosen->name;
   const auto refuse = [&](const std::string& why) { bad_input("encoding {}: {}", chosen.spelled(), why); };
-  const auto keys = [&](const char* type, double base) { return json{{"rope_type", type}, {"rope_theta", base}}; };
   const double base = c.has("base") ? c.number("base") : 10000;
-  if (name == "rope" || name == "abf") return {keys("default", base)};
+  json all = {{"rope_type", "default"}, {"rope_theta", base}};
+  const auto scaled = [&](const char* type, const json& keys) {
+    all["rope_type"] = type, all["factor"] = c.number("factor");
+    all.update(keys);
+    return all;
+  };
+  if (name == "rope" || name == "abf") return {all};
   if (name == "window") {
     if (!c.on("rope")) refuse("the form has no windows without rotations; only window with rope can be exported");
-    return {keys("default", base), {}, c.whole("window")};
+    return {all, {}, c.whole("window")};
   }
-  if (name == "pi" && !c.on("dynamic")) {
-    json all = keys("linear", base);
-    all["factor"] = c.number("factor");
-    return {all};
-  }
+  if (name == "pi" && !c.on("dynamic")) return {scaled("linear", json::object())};
   if (name == "ntk" && (c["form"] == "bloc97" || c["form"] == "old")) {
     const double k = c.number("factor");
-    return {keys("default", c["form"] == "old" ? base * k : slower_base(base, k, head_dim))};
-  }
-  if (name == "dynamic_ntk") {
-    json all = keys("dynamic", base);
-    all["factor"] = c.number("factor");
-    return {all, c.whole("length")};
-  }
-  if (name == "llama3") {
-    json all = keys("llama3", base);
-    all["factor"] = c.number("factor"), all["low_freq_factor"] = c.number("low");
-    all["high_freq_factor"] = c.number("high"), all["original_max_position_embeddings"] = c.whole("length");
+    all["rope_theta"] = c["form"] == "old" ? base * k : slower_base(base, k, head_dim);
     return {all};
   }
+  if (name == "dynamic_ntk") return {scaled("dynamic", json::object()), c.whole("length")};
+  if (name == "llama3")
+    return {scaled("llama3", {{"low_freq_factor", c.number("low")},
+                              {"high_freq_factor", c.number("high")},
+                              {"original_max_position_embeddings", c.whole("length")}})};
+  const double said = c.has("attention") ? c.number("attention") : 0;
   if (name == "longrope" && c.number("fraction") == 1) {
     const ModelShape one{1, 1, head_dim};
     const auto factors = [&](int slots) {  // for all pairs, even if a shorter list is stretched over them
@@ -208,24 +207,21 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
       for (size_t m = 0; m < of.size(); ++m) of[m] /= scaled[m];
       return of;
     };
-    json all = keys("longrope", base);
     const int length = c.whole("length");
-    all["original_max_position_embeddings"] = length, all["factor"] = c.number("factor");
-    const double said = c.number("attention");
-    all["attention_factor"] = said != 0 ? said : std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
-    all["short_factor"] = factors(length), all["long_factor"] = factors(length + 1);
-    return {all};
+    const double attention = said != 0 ? said : std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
+    return {scaled("longrope", {{"original_max_position_embeddings", length},
+                                {"attention_factor", attention},
+                                {"short_factor", factors(length)},
+                                {"long_factor", factors(length + 1)}})};
   }
   if (name == "yarn" && c["ramp"] == "index" && !c.on("dynamic") && !c.on("resonance")) {
-    json all = keys("yarn", base);
     const double s = std::log(c.number("factor"));
-    all["factor"] = c.number("factor"), all["original_max_position_embeddings"] = c.whole("length");
-    all["beta_fast"] = c.number("beta_fast"), all["beta_slow"] = c.number("beta_slow");
-    all["truncate"] = c.on("truncate");
-    const double said = c.number("attention");
-    all["attention_factor"] =
-        said != 0 ? said : (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
-    return {all};
+    const double usual = (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
+    return {scaled("yarn", {{"original_max_position_embeddings", c.whole("length")},
+                            {"beta_fast", c.number("beta_fast")},
+                            {"beta_slow", c.number("beta_slow")},
+                            {"truncate", c.on("truncate")},
+                            {"attention_factor", said != 0 ? said : usual}})};
   }
   refuse(
       "a checkpoint of this form cannot express it; it can express rope, abf, window, pi, ntk (bloc97 or old), "
@@ -245,11 +241,13 @@ std::string completed(const std::string& one, RunValues model) {
   const bool turns = scheme.pages.pictures.frequencies != nullptr;
   if (const auto fraction = model.find("fraction"); fraction != model.end() && !turns_in_part(scheme.name)) {
     if (turns)
-      bad_input("encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
-                "partial_rope, longrope, or a scheme that rotates none", one, fraction->second);
+      bad_input(
+          "encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
+          "partial_rope, longrope, or a scheme that rotates none",
+          one, fraction->second);
     model.erase(fraction);
   }
-  if (scheme.name == "abf") model.erase("base");                // ABF is another base
+  if (scheme.name == "abf") model.erase("base");  // ABF is another base
   const Choices c = choose_options(scheme.name, scheme.options, said, model);
   for (const char* option : {"base", "pairing"})
     if (turns && !c.has(option) && model[option] != "10000")

@@ -1,6 +1,7 @@
 // A JSON object without unknown parts: each key is read by name, and unread keys are found.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,16 +14,13 @@ class Keys {
   // where: "DIR/config.json", for errors. Throws BadInput if it is not an object.
   Keys(json object, std::string where);
   const std::string& where() const { return where_; }
-  bool has(const std::string& key) const { return all_.contains(key); }   // also null
+  bool has(const std::string& key) const { return all_.contains(key); }  // also null
   // The value of a key; null where it is absent or null.
   json get(const std::string& key);
   // Throw BadInput for an absent or null value without a default, and for another type.
-  int whole(const std::string& key);
-  int whole(const std::string& key, int standard);
-  int size(const std::string& key, int most);    // from 1 on
-  int size(const std::string& key, int most, int standard);
-  double number(const std::string& key);
-  double number(const std::string& key, double standard);
+  int whole(const std::string& key, std::optional<int> standard = {});
+  int size(const std::string& key, int most, std::optional<int> standard = {});  // from 1 on
+  double number(const std::string& key, std::optional<double> standard = {});
   bool on(const std::string& key, bool standard);
   std::string word(const std::string& key, const std::string& standard);
   std::vector<double> numbers(const std::string& key);
@@ -35,6 +33,8 @@ class Keys {
  private:
   template <class T>
   T as(const std::string& key, const char* wanted, bool (json::*is)() const noexcept);
+  template <class T>
+  std::vector<T> list(const std::string& key, const char* wanted, bool (json::*is)() const noexcept);
   json all_;
   std::string where_;
   std::set<std::string> read_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -78,9 +79,8 @@ class OnigurumaReader {
   }
 
   [[noreturn]] void refuse(size_t bytes) const {
-    bad_input(
-        "{}: the expression \"{}\" has \"{}\" at {}, which poslab does not read: PCRE2 may read it differently",
-        where_, pattern_, rest_.substr(0, bytes), pattern_.size() - rest_.size());
+    bad_input("{}: the expression \"{}\" has \"{}\" at {}, which poslab does not read: PCRE2 may read it differently",
+              where_, pattern_, rest_.substr(0, bytes), pattern_.size() - rest_.size());
   }
 
   std::string quantified(const std::string& item) { return item + quantifier(); }
@@ -144,12 +144,9 @@ class OnigurumaReader {
     if (rest_.empty()) back(2);
     auto [code, n] = first_character(rest_);
     if (code < 0) back(2);
-    if (escape && code == 'n')
-      code = '\n';
-    else if (escape && code == 'r')
-      code = '\r';
-    else if (escape && code == 't')
-      code = '\t';
+    static const std::map<int, int> control = {{'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+    if (const auto known = control.find(code); escape && known != control.end())
+      code = known->second;
     else if (escape && (code >= 128 || std::isalnum(code)))
       back(2);
     rest_.remove_prefix(n);

@@ -1,9 +1,9 @@
-#include "lab/hub/hf_config.h"
-
+#include <algorithm>
 #include <map>
 
 #include "core/error.h"
 #include "lab/files/json.h"
+#include "lab/hub/hf_config.h"
 #include "lab/hub/t5_hf.h"
 
 namespace poslab::t5 {
@@ -16,12 +16,8 @@ constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};
 
-struct NamedActivation {
-  const char* name;
-  Activation gate;
-};
 // The first name of each is written.
-constexpr NamedActivation activations[] = {
+constexpr std::pair<const char*, Activation> activations[] = {
     {"relu", Activation::relu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
     {"gelu", Activation::gelu}, {"silu", Activation::silu},          {"swish", Activation::silu}};
 
@@ -30,12 +26,12 @@ void read_activation(Keys& config, T5Spec& s) {
   const std::string given = config.word("feed_forward_proj", "relu"), gated = "gated-";
   const bool has_gate = given.starts_with(gated);
   const std::string name = given == "gated-gelu" ? "gelu_new" : has_gate ? given.substr(gated.size()) : given;
-  const NamedActivation* found = nullptr;
-  for (const NamedActivation& a : activations)
-    if (name == a.name) found = &a;
-  if (!found) config.refuse("feed_forward_proj", "relu, gelu or silu, or one of these after \"gated-\"");
-  s.activation = found->gate;
-  if (has_gate) s.gate = found->gate;
+  const auto found =
+      std::find_if(std::begin(activations), std::end(activations), [&](auto& a) { return a.first == name; });
+  if (found == std::end(activations))
+    config.refuse("feed_forward_proj", "relu, gelu or silu, or one of these after \"gated-\"");
+  s.activation = found->second;
+  if (has_gate) s.gate = found->second;
   if (const std::string also = config.word("dense_act_fn", name); also != name)
     config.refuse("dense_act_fn", fmt::format("\"{}\", as \"feed_forward_proj\" is \"{}\"", name, given));
   if (config.on("is_gated_act", has_gate) != has_gate)
@@ -58,10 +54,10 @@ void must_be_t5(Keys& config) {
 }  // namespace
 
 std::string hf_activation(const T5Spec& s) {
-  for (const NamedActivation& a : activations)
-    if (a.gate == s.gate.value_or(s.activation)) {
-      if (!s.gate) return a.name;
-      return a.gate == Activation::gelu_tanh ? "gated-gelu" : "gated-" + std::string(a.name);
+  for (const auto& [name, gate] : activations)
+    if (gate == s.gate.value_or(s.activation)) {
+      if (!s.gate) return name;
+      return gate == Activation::gelu_tanh ? "gated-gelu" : fmt::format("gated-{}", name);
     }
   return "";
 }

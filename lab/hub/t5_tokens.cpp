@@ -11,27 +11,26 @@ Tokens::Tokens(const std::string& bytes, const std::string& path, int extra, int
     : pieces_(bytes, path, false) {
   constexpr int usual = 100;
   if (extra < 0) extra = pieces_.size() + usual <= vocabulary ? usual : 0;
-  for (int n = 0; n < extra; ++n)
-    special_.push_back({fmt::format("<extra_id_{}>", n), pieces_.size() + extra - 1 - n});
+  for (int n = 0; n < extra; ++n) special_.push_back({fmt::format("<extra_id_{}>", n), pieces_.size() + extra - 1 - n});
   for (int token = 0; token < pieces_.size(); ++token) {
     const std::string& text = pieces_.text(token);
     if (text == "</s>" || text == "<pad>") special_.push_back({text, token});
     if (text == "\uFFFD") special_.push_back({"<unk>", token});
   }
-  order();
+  add_special();
 }
 
 Tokens::Tokens(const Unigram& file, const std::string& path)
     : pieces_(file.model, path, false), special_(file.special) {
-  order();
+  add_special();
 }
 
-void Tokens::order() {
+void Tokens::add_special() {
   size_ = pieces_.size(), longest_ = pieces_.longest();
-  for (const auto& [text, token] : special_)
-    begins_ += text[0], size_ = std::max(size_, token + 1), longest_ = std::max(longest_, text.size());
-  std::stable_sort(special_.begin(), special_.end(),
-                   [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
+  for (const auto& [text, token] : special_) {
+    added_.add({text, token, false, false, false});
+    size_ = std::max(size_, token + 1), longest_ = std::max(longest_, text.size());
+  }
 }
 
 const std::string& Tokens::text(int token) const {
@@ -53,25 +52,19 @@ NormalizedText Tokens::in_words(std::string_view text, size_t from) const {
 
 TokenizedText Tokens::tokenize(std::string_view text, size_t most) const {
   TokenizedText all;
-  const auto add = [&](size_t from, size_t to) {
-    const NormalizedText words = in_words(text.substr(from, to - from), from);
+  if (most == 0) return all;
+  const auto special = [&](int token, size_t end) {
+    all.add(token, end);
+    return all.tokens.size() < most;
+  };
+  added_.each(NormalizedText(text), true, special, [&](const NormalizedText& between, bool) {
+    const NormalizedText words = in_words(between.text, between.offsets[0]);
     const TokenizedText part = pieces_.tokenize(words.text, most - all.tokens.size());
     size_t read = 0;
     for (size_t n = 0; n < part.tokens.size(); ++n)
       all.add(part.tokens[n], words.offsets[read += size_t(part.bytes[n])]);
-  };
-  size_t done = 0;
-  for (size_t at = 0; (at = text.find_first_of(begins_, at)) != text.npos && all.tokens.size() < most;) {
-    const auto here = std::find_if(special_.begin(), special_.end(),
-                                   [&](const auto& s) { return text.compare(at, s.text.size(), s.text) == 0; });
-    if (here == special_.end()) {
-      ++at;
-      continue;
-    }
-    add(done, at), done = at += here->text.size();
-    if (all.tokens.size() < most) all.add(here->token, done);
-  }
-  add(done, text.size());
+    return all.tokens.size() < most;
+  });
   return all;
 }
 

@@ -2,7 +2,7 @@
 // fill (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and <unk>, and each part is read
 // separately, as in transformers.
 #pragma once
-#include "lab/hub/hf_pieces.h"
+#include "lab/hub/hf_added.h"
 #include "lab/hub/sentencepiece.h"
 #include "lab/hub/t5_unigram.h"
 
@@ -21,11 +21,11 @@ class Tokens : public Tokenizer {
   TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
 
  private:
-  void order();
+  void add_special();
   NormalizedText in_words(std::string_view text, size_t from) const;
   SentencePiece pieces_;
-  std::vector<SpecialToken> special_;            // the longest first
-  std::string begins_;                           // the first bytes of special tokens
+  std::vector<SpecialToken> special_;
+  AddedTokens added_;  // the same
   int size_ = 0;
   size_t longest_ = 1;
 };
