@@ -30,12 +30,6 @@ Interval bootstrap(const std::vector<double>& x) {
   return {means[tail], means[draws - 1 - tail]};
 }
 
-double median(std::vector<double> x) {
-  if (x.empty()) return std::nan("");
-  std::sort(x.begin(), x.end());
-  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-}
-
 // Up to 3 values the interval reaches both ends, so all n have one sign. Beyond that it was measured; a test draws the
 // values again.
 int excluded_by_luck(int n) {

@@ -18,7 +18,6 @@ struct Interval {
 
 double mean(const std::vector<double>&);         // NaN of none
 Interval bootstrap(const std::vector<double>&);  // interval of the mean; NaN for fewer than two values
-double median(std::vector<double>);              // NaN of none
 
 // The number of cells in 100 in which such an interval of n normal values with mean zero excludes zero.
 int excluded_by_luck(int n);

@@ -1,5 +1,5 @@
 // An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
-// the measurements on them. Python draws it (python.h). all.cpp has the only list.
+// the measurements on them. Python draws it (python.h). artifacts.toml has the only list.
 #pragma once
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct Artifact {
   std::string title = {};
   std::string source = {};  // the place in the paper and its content, or the question
   // `defaults`: the configuration of this size (size.h); an artifact varies the options that it studies.
-  Trials (*trials)(const Choices& defaults) = nullptr;   // null: nothing is trained for it
+  std::function<Trials(const Choices& defaults)> trials = nullptr;  // null: nothing is trained for it
   // for a source that is not a sweep, in place of these (models.h)
   ModelSource (*models)(const ModelRequest&) = nullptr;
   // Trainings of a second stage, chosen by the results of the first; empty until those exist. Both stages are drawn
@@ -36,7 +36,7 @@ struct Artifact {
   Json (*about)(const Outcomes&) = nullptr;  // data for Python on its source, besides the trials
   // Fields of about.json for this artifact alone, to draw beside scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
-  const char* record = nullptr;  // the file in run folders with its measurements (measured.h), if it keeps them
+  std::string record = {};  // the file in run folders with its measurements (measured.h), or ""
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // title of the paper or experiment

@@ -9,6 +9,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/json.h"
+#include "lab/files/progress.h"
 #include "lab/runs/run_folder.h"
 
 namespace poslab::reproduce {
@@ -57,30 +58,46 @@ Json by_seed(const BySeed& found) {
   return all;
 }
 
-Measured::Measured(std::string file, int64_t models)
-    : file_(std::move(file)), progress_("testing", "models", 0, models) {}
-
-std::vector<BySeed> Measured::operator()(const std::vector<const Outcome*>& models,
-                                         const std::vector<Measure>& measures) {
-  std::vector<BySeed> found(measures.size());
-  for (const Outcome* o : models) {
-    const std::string path = o->folder + "/" + file_;
-    const Choices& c = o->trial->config();
-    json known = known_of(path, o->trial->id);
-    std::optional<State> state;
-    for (size_t n = 0; n < measures.size(); ++n) {
-      const Measure& m = measures[n];
-      if (!known.contains(m.name)) {
-        if (!state) state = RunFolder::open(o->folder).load("cpu");
-        progress_.at(done_, fmt::format("{} {} {}, {}", c["task"], c["encoding"], c["positions"], m.name));
-        known[m.name] = unless_stopped([&] { return m.of(*state); });
-        write_file(path, known.dump(1));
+std::vector<std::vector<BySeed>> measured(const std::string& file, const std::vector<Measuring>& all) {
+  int64_t models = 0, done = 0;
+  for (const Measuring& m : all) models += int64_t(m.models.size());
+  Progress progress("testing", "models", 0, models);
+  std::vector<std::vector<BySeed>> found;
+  for (const Measuring& setting : all) {
+    std::vector<BySeed>& of_setting = found.emplace_back(setting.measures.size());
+    for (const Outcome* o : setting.models) {
+      const std::string path = o->folder + "/" + file;
+      const Choices& c = o->trial->config();
+      json known = known_of(path, o->trial->id);
+      std::optional<State> state;
+      for (size_t n = 0; n < setting.measures.size(); ++n) {
+        const Measure& m = setting.measures[n];
+        if (!known.contains(m.name)) {
+          if (!state) state = RunFolder::open(o->folder).load("cpu");
+          progress.at(done, fmt::format("{} {} {}, {}", c["task"], c["encoding"], c["positions"], m.name));
+          known[m.name] = unless_stopped([&] { return m.of(*state); });
+          write_file(path, known.dump(1));
+        }
+        of_setting[n][c.count("seed")] = known[m.name];
       }
-      found[n][c.count("seed")] = known[m.name];
+      progress.at(++done);
     }
-    progress_.at(++done_);
   }
   return found;
+}
+
+Json counts(const Histogram& histogram) {
+  Json all = Json::array();
+  for (const auto& [value, count] : histogram) all.push_back({value, count});
+  return all;
+}
+
+std::vector<int> steps_beyond(int from, int to, int n) {
+  std::vector<int> all;
+  for (int step = 1; step <= n; ++step)
+    if (const int length = from + (to - from) * step / n; length > (all.empty() ? from : all.back()))
+      all.push_back(length);
+  return all;
 }
 
 }  // namespace poslab::reproduce

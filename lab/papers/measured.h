@@ -1,9 +1,9 @@
 // Measurements of trained models before a page is drawn. They are kept in the run folders, and not repeated. Trials
 // name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) contains it, too.
 #pragma once
+#include "experiment/coverage.h"
 #include "experiment/state.h"
 #include "lab/files/json.h"
-#include "lab/files/progress.h"
 #include "lab/papers/outcomes.h"
 
 namespace poslab::reproduce {
@@ -20,18 +20,18 @@ struct Measure {
 
 Json by_seed(const BySeed&);  // {"0": 0.5, ...}
 
-// Measures trained models one after the other, with a bar on stderr.
-class Measured {
- public:
-  // file: in the run folders, "gaps.json"; models: their number
-  Measured(std::string file, int64_t models);
-  // For each measure, the number of each model, by seed. A signal throws Interrupted.
-  std::vector<BySeed> operator()(const std::vector<const Outcome*>& models, const std::vector<Measure>&);
-
- private:
-  std::string file_;
-  Progress progress_;
-  int64_t done_ = 0;
+// Trained models that differ only in the seed, the configuration of all but that, and the measures of each.
+struct Measuring {
+  Choices config;
+  std::vector<const Outcome*> models;  // by seed
+  std::vector<Measure> measures;
 };
+// For each, the numbers of each measure by seed. The models are measured one after the other, with a bar on stderr.
+// file: in the run folders, "gaps.json". A signal throws Interrupted.
+std::vector<std::vector<BySeed>> measured(const std::string& file, const std::vector<Measuring>&);
+
+Json counts(const Histogram&);  // [[value, count], ...]
+// Lengths in n equal steps beyond `from` to `to`, each once.
+std::vector<int> steps_beyond(int from, int to, int n);
 
 }  // namespace poslab::reproduce

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/papers/data.h"
 #include "lab/papers/measured.h"
 #include "lab/papers/python.h"
 
@@ -48,10 +49,8 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
     const bool prefixed = !prefix.empty() && key.starts_with(prefix);
     const std::string option = prefixed ? key.substr(prefix.size()) : key;
     if (std::find(chosen.begin(), chosen.end(), option) != chosen.end())
-      bad_input(
-          "--set {}: each table sets it itself; choose with --size, and the number of seeds with --set seeds=N"
-          "",
-          text);
+      bad_input("--set {}: each table sets it itself; choose with --size, and the number of seeds with --set seeds=N",
+                text);
     if (key == "seeds") {
       const int seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
       if (const int before = sets.seeds.value_or(seeds); before != seeds)
@@ -62,6 +61,17 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
     (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
   }
   return sets;
+}
+
+std::vector<Model> models_in(const std::string& source, const std::pair<const Kind*, Settings>& options,
+                             const std::pair<const Kind*, Settings>& others, const ValueOf& value) {
+  std::vector<Model> all;
+  for (const toml::node& one : *data(source)["models"].as_array()) {
+    const auto& [kind, settings] = (*one.as_table())["others"].value_or(false) ? others : options;
+    const Settings own = read_settings(filled(text_in(one, "options"), value));
+    all.push_back({text_in(one, "name"), kind, joined(settings, own)});
+  }
+  return all;
 }
 
 Models::Models(const std::vector<Model>& models, int seeds) : seeds_(seeds) {
@@ -115,17 +125,6 @@ int run_models(const std::vector<Plan>& plans, const SweepFolder& runs, int jobs
 
 namespace {
 
-// Draws the trained runs.
-std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder& runs) {
-  std::vector<RunRecord> all;
-  for (const Plan& plan : plans)
-    for (const Trial& t : plan) try {
-        if (runs.trained(t)) all.push_back(read_record(runs.result(t)));
-      } catch (const Failure&) {  // The tables of an unreadable run give the reason.
-      }
-  return all;
-}
-
 void measure(const ModelSource& source, const std::vector<Plan>& plans, const SweepFolder& runs) {
   for (const Plan& plan : plans)
     for (const Trial& t : plan)
@@ -147,7 +146,7 @@ void write_about(const std::vector<const Artifact*>& artifacts, const ModelSourc
   for (const Artifact* a : artifacts) {
     Json one = about_artifact(*a);
     const std::vector<Plan> plans = source.plans({a});
-    if (const std::string done = standing(plans, runs); !done.empty()) one["notes"].push_back(source.how + " " + done);
+    if (const std::string done = standing(plans, runs); !done.empty()) one["notes"].push_back(done);
     const std::string failed =
         why_undrawn([&] { measure(source, plans, runs), one.update(source.about_artifact(*a)); });
     if (!failed.empty()) one["undrawn"] = Json::array({failed});
@@ -166,9 +165,8 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const std::vector<Plan> plans = source.plans(artifacts);
-  const std::string summary = standing(plans, runs), from = origin(records(plans, runs));
-  write_about(artifacts, source, {{"size", size}, {"command", command}, {"summary", summary + " " + from}}, runs,
-              folder);
+  const std::string summary = standing(plans, runs);
+  write_about(artifacts, source, about(size, command, summary), runs, folder);
   write_file(folder + "/kept.jsonl", kept_lines(plans, runs));
   draw_in_python(python, folder, figures);
   return summary;

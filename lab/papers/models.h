@@ -39,6 +39,10 @@ struct Model {
   const Kind* kind;
   Settings settings;  // all options except the seed
 };
+// The models of a source in artifacts.toml. options: a kind and its settings; others: those of models that say so.
+std::vector<Model> models_in(const std::string& source, const std::pair<const Kind*, Settings>& options,
+                             const std::pair<const Kind*, Settings>& others,
+                             const std::function<std::string(const std::string& name)>& value);
 struct ModelTest {
   std::string model;
   TrialTest test;  // own_test means the training alone; another test without words is a record
@@ -64,7 +68,6 @@ class Models {
 struct ModelSource {
   Models models;
   std::function<std::vector<ModelTest>(const Artifact&)> tests;
-  std::string how;  // "3 seeds of a decoder of 4 gated attention units ..."
   Json about = {};  // data for Python on all its artifacts, and on one
   std::function<Json(const Artifact&)> about_artifact;
   // A record, by its file, of the trained model in this run folder (lab/papers/measured.h)

@@ -53,11 +53,4 @@ class Outcomes {
 // Mean accuracy at the tested lengths from .. to; NaN if there are none.
 double mean_at(const Outcome&, int from, int to);
 
-// The origin of the runs behind a page: commits, instruction set, numerics number, processors, days and the time they
-// took, as if on one core each. Begins with "Old: ..." if a number is missing, is not this program's, or if there are
-// several; "" without a finished run. The second adds unfinished trials, priced by the median of the finished runs of
-// their task.
-std::string origin(const std::vector<RunRecord>& done);
-std::string origin(const Outcomes&);
-
 }  // namespace poslab::reproduce

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "core/stop.h"
+#include "experiment/numerics.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
@@ -106,6 +107,9 @@ void write_data(Json about, const std::vector<Planned>& planned, const Plan& eve
   }
   about["title"] = fmt::format("{}", fmt::join(titles, "; "));
   add_trials(about, everything);
+  about["missing"] = Json::array();
+  for (const Missing& m : whole.missing())
+    if (m.state != TrialState::impossible) about["missing"].push_back(m.trial->config()["task"]);
   write_file(folder + "/about.json", about.dump() + "\n");
   Plan done;
   for (const Outcome& o : whole.done()) done.push_back(*o.trial);
@@ -114,9 +118,15 @@ void write_data(Json about, const std::vector<Planned>& planned, const Plan& eve
 
 }  // namespace
 
+Json about(const std::string& size, const std::string& command, const std::string& summary) {
+  Json all = {{"size", size}, {"command", command}, {"summary", summary}};
+  for (const char* isa : {"baseline", "avx2", "avx512"}) all["numerics"][isa] = numerics(isa);
+  return all;
+}
+
 std::string made_by() {
   std::string text;
-  for (const auto& [name, word] : about())
+  for (const auto& [name, word] : poslab::about())
     if (name == "commit" || name == "isa" || name == "threads" || name == "scalar")
       text += fmt::format("{}{} {}", text.empty() ? "Drawn by: " : ", ", name, word);
   return text + ".";
@@ -133,12 +143,12 @@ std::vector<Planned> plan(const Request& request) {
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
         if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"])) {
-          if (a->record) t.tests.push_back({a->record, {}});
+          if (!a->record.empty()) t.tests.push_back({a->record, {}});
           p.plan.push_back(std::move(t));
         }
     all.push_back(std::move(p));
   }
-  const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
+  const auto trains = [](const Planned& p) { return bool(p.artifact->trials); };
   const Plan trials = all_trials(all);
   if (std::any_of(all.begin(), all.end(), trains) && trials.empty())
     bad_input("{} has no trial with {}{}{}; ask for others, or for all", fmt::join(request.what, " "),
@@ -208,11 +218,9 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const Choices common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const Outcomes whole(everything, runs);
-  const std::string summary = standing(whole), from = origin(whole),
-                    said = from.empty() ? summary : summary + " " + from;
+  const std::string summary = standing(whole);
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  write_data({{"size", request.size}, {"command", command}, {"summary", said}}, planned, everything, whole, runs,
-             folder, common);
+  write_data(about(request.size, command, summary), planned, everything, whole, runs, folder, common);
   draw_in_python(python, folder, figures);
   return summary;
 }

@@ -40,9 +40,11 @@ struct FigureFiles {
   std::string width = {};
 };
 
-std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
-// For about.json, from which Python draws: {"name", "title", "source", "notes": []}.
+// For about.json, from which Python draws: of the page, with the numerics number of this program for each instruction
+// set; and {"name", "title", "source", "notes": []} of an artifact.
+Json about(const std::string& size, const std::string& command, const std::string& summary);
 Json about_artifact(const Artifact&);
+std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/runs/sweep/collect.h), from the finished trials in FOLDER/runs; each names missing ones and the

@@ -1,5 +1,5 @@
 // The three sizes of a source's artifacts. A size is the head of a sweep (lab/runs/sweep/plan.h): a preset of options
-// (experiment/options.cpp), and its tasks, seeds and learning rates.
+// (experiment/presets.txt), and its tasks, seeds and learning rates.
 #pragma once
 #include <string>
 #include <vector>

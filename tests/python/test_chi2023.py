@@ -1,12 +1,13 @@
 """poslab.papers.chi2023: verdicts, sentences and cells of made-up records, and all tables from small trained runs."""
 
 import json
+import types
 
 import pandas as pd
 import pytest
 from test_papers import reproduce
 
-from poslab.papers import chi2023_cross, chi2023_figures
+from poslab.papers import chi2023_cross, chi2023_figures, chi2023_propositions
 from poslab.papers.chi2023 import DRAW
 from poslab.papers.chi2023_data import accuracy_cell, change, guarded, stated, value_cell
 from poslab.papers.trials import Trials, printed
@@ -211,10 +212,11 @@ def row(keys=512, holds=True, tau=0.5, measured=0.5, reachable=True):
             "tau1": measured, "tau2_predicted": tau, "assumed2": holds, "tau2": measured, "log_rule": 0.8}  # fmt: skip
 
 
-def test_propositions_beside_what_was_measured():
+def test_propositions_beside_what_was_measured(tmp_path):
     rows = [row(tau=0.505), row(holds=False, tau=1.0, reachable=False), row(holds=False, measured=None)]
-    artifact = {"rows": rows, "keys_short": 512, "samples": 100, "within": 0.5}
-    section = chi2023_figures.propositions(None, artifact)
+    made = {"rows": rows, "keys_short": 512, "samples": 100, "within": 0.5}
+    (tmp_path / "propositions.json").write_text(json.dumps(made))
+    section = chi2023_figures.propositions(types.SimpleNamespace(folder=tmp_path), None)
     assert section.readings[0].startswith(
         "Proposition 1 is within 1.0 % of the temperature that keeps the weight, in the 1 row in which"
     )
@@ -222,6 +224,23 @@ def test_propositions_beside_what_was_measured():
     first, second, third = section.grids[0].rows
     assert (first[1].text, first[1].below) == ("0.0100", ["0.0125, -20.0 %"]) and first[3].text == "0.505 *"
     assert second[3].text == "1.000, not reachable" and third[4].below == ["none reaches it"]
+
+
+def test_propositions_hold_where_what_they_assume_does():
+    holding = 0
+    for variance, largest in ((0.25, 2), (0.25, 8), (1.0, 6)):
+        row = chi2023_propositions.compared(2048, variance, largest)
+        for n in (1, 2):
+            if row[f"assumed{n}"]:
+                holding += 1
+                assert row[f"tau{n}_predicted"] == pytest.approx(row[f"tau{n}"], rel=0.011)
+    assert holding
+
+
+def test_simulated_logits_are_the_first_numbers_of_their_streams():
+    # tests/core/random.cpp has the same block
+    block = chi2023_propositions.philox([0], 0, 0, 0)
+    assert [int(x[0]) for x in block] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
 
 
 def verdicts(*of):

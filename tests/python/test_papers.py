@@ -22,6 +22,28 @@ TOY = ["text=copy_grammar", "merges=0", "layers=2", "heads=2", "key_heads=2", "d
        "train_length=16", "eval_samples=2", "steps=3", "seeds=2"]  # fmt: skip
 
 
+def provenance(*results, missing=()):
+    tasks = {"trials": [{"id": n, "task": "even_pairs"} for n, _ in enumerate(results)], "missing": missing}
+    lines = [{"id": n, "tested": {}, "result": result} for n, result in enumerate(results)]
+    return Trials(tasks | {"numerics": {"avx2": "12345678"}}, lines).provenance()
+
+
+def test_a_page_says_what_trained_its_runs_and_begins_with_old_where_their_numerics_are_others():
+    run = {"commit": "0123abc", "isa": "cpu/avx2", "date": "2026-11-24", "seconds": 3600, "threads": 1}
+    assert provenance() == "" and provenance({}) == "Old: these runs do not record their numerics number. "
+    assert provenance(run).startswith("Old: these runs do not record their numerics number. Trained by 0123abc;")
+    ours, other = run | {"numerics": "12345678"}, run | {"numerics": "00000000"}
+    assert provenance(ours, run).startswith("Old: 1 of these runs do not record their numerics number. Trained")
+    assert provenance(other).startswith("Old: these runs have the numerics 00000000, and this program has 12345678. ")
+    assert provenance(ours | {"isa": "cpu/avx9"}).startswith(
+        "Old: these runs have the numerics 12345678, and this program has none for their instruction set. "
+    )
+    assert provenance(ours, missing=["even_pairs", "even_pairs", "parity_check"]) == (
+        "Trained by 0123abc; cpu/avx2; 2026-11-24; numerics 12345678. Training took 1.0 hours of clock time, summed "
+        "over threads. 2 of the 3 trials that are missing take about 2.0 more, by the median of their tasks."
+    )
+
+
 def reproduce(folder, *words, path=os.environ["PATH"], command="reproduce"):
     path = f"{Path(sys.executable).parent}:{path}"
     command = [PROGRAM, command, *words, "--out", folder, "--threads", "1", "--jobs", "2"]

@@ -10,7 +10,6 @@
 //                              to the logit of a key that is so many tokens behind its query
 //   ID/logits.json             {"questions": 4, "tasks": {"passkey": {"128": [...]}}}: sorted_logits()
 //                              (experiment/dispersion.h) of each task, at the trained length and at a longer one
-//   propositions.json          {"rows": [...]}: propositions(), of simulated logits, in the reproduction's folder
 //   ID/cross.json              of a run of the cross: accuracies by the name of a measurement
 #pragma once
 #include "experiment/t5/t5.h"
@@ -40,9 +39,6 @@ ModelSource source(const ModelRequest&);  // throws as setup()
 double guess(const std::string& task, int length);
 Json biases(const T5&);
 Json logits(t5::State&);  // logits for each of its tasks; the state keeps only the last
-// Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: for each variance, largest
-// logit and number of keys the predicted and the actual values; null if no temperature gives them.
-Json propositions();
 
 // -- the cross: the second source's temperatures on the first source's models and tasks ------------------------------
 

@@ -65,27 +65,6 @@ std::vector<Measure> measures(const Choices& c) {
   return all;
 }
 
-// The models of a task and a scheme, without a temperature.
-struct Setting {
-  Choices config;  // except for the seed
-  SchemeName scheme;
-  std::vector<const Outcome*> models;  // by seed
-};
-std::vector<Setting> settings(const Outcomes& outcomes, const Choices& defaults) {
-  std::vector<Setting> all;
-  for (const bool randomized : {false, true})
-    for (const SchemeName& scheme : schemes(defaults, randomized))
-      for (const std::string& task : outcomes.tasks()) {
-        Choices of = gap_shift::on_task(defaults, task);
-        of.set("encoding", scheme.plain), of.set("positions", positions(randomized)), of.set("temperature", "none");
-        all.push_back({of, scheme, outcomes.by_seed([&](const Choices& c) {
-                         return std::all_of(std::begin(varied), std::end(varied),
-                                            [&](const char* name) { return c[name] == of[name]; });
-                       })});
-      }
-  return all;
-}
-
 }  // namespace
 
 Trials of_cross(const Choices& c) {
@@ -108,17 +87,26 @@ Json cross(const Outcomes& outcomes, const Choices& defaults, const std::string&
   for (const auto& [name, moved] : questions) made["questions"].push_back(name);
   for (const std::string& task : outcomes.tasks())
     for (const int length : {trained, longest})
-      made["majority"][task].push_back(gap_shift::scale(gap_shift::on_task(defaults, task), length).majority);
-  const std::vector<Setting> all = settings(outcomes, defaults);
-  int64_t models = 0;
-  for (const Setting& s : all) models += int64_t(s.models.size());
-  Measured measured("cross.json", models);
-  for (const Setting& s : all) {
-    const std::vector<Measure> of = measures(s.config);
-    const std::vector<BySeed> found = measured(s.models, of);
-    Json one = {{"task", s.config["task"]},   {"scheme", s.scheme.name},   {"positions", s.config["positions"]},
-                {"encoding", s.scheme.plain}, {"scaled", s.scheme.scaled}, {"measured", Json::object()}};
-    for (size_t n = 0; n < of.size(); ++n) one["measured"][of[n].name] = by_seed(found[n]);
+      made["majority"][task].push_back(gap_shift::majority(gap_shift::on_task(defaults, task), length));
+  std::vector<Measuring> all;  // for each task and scheme the models without a temperature
+  std::vector<SchemeName> of;
+  for (const bool randomized : {false, true})
+    for (const SchemeName& scheme : schemes(defaults, randomized))
+      for (const std::string& task : outcomes.tasks()) {
+        Choices c = gap_shift::on_task(defaults, task);
+        c.set("encoding", scheme.plain), c.set("positions", positions(randomized)), c.set("temperature", "none");
+        const auto models = outcomes.by_seed([&](const Choices& trained) {
+          return std::all_of(std::begin(varied), std::end(varied),
+                             [&](const char* name) { return trained[name] == c[name]; });
+        });
+        all.push_back({c, models, measures(c)}), of.push_back(scheme);
+      }
+  const auto found = measured("cross.json", all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Choices& c = all[i].config;
+    Json one = {{"task", c["task"]},       {"scheme", of[i].name},   {"positions", c["positions"]},
+                {"encoding", of[i].plain}, {"scaled", of[i].scaled}, {"measured", Json::object()}};
+    for (size_t n = 0; n < all[i].measures.size(); ++n) one["measured"][all[i].measures[n].name] = by_seed(found[i][n]);
     made["settings"].push_back(std::move(one));
   }
   return made;

@@ -11,8 +11,8 @@
 #include "experiment/t5/inside.h"
 #include "experiment/t5/learner.h"
 #include "experiment/t5/options.h"
-#include "lab/files/shell.h"
 #include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/data.h"
 #include "lab/runs/run.h"
 #include "lab/runs/values.h"
 #include "tasks/retrieval/symbols.h"
@@ -29,26 +29,6 @@ bool is_language(const std::string& model) { return model == "lm"; }
 std::vector<std::string> learned(const Model& m) {
   return is_language(m.name) ? std::vector<std::string>() : split(t5::configure(m.settings)["tasks"], '/');
 }
-
-// An artifact's tests of these models, if any: for each task the model that learned it. Modes are those of
-// `poslab align`; "": as trained. Without `tested` the models are only aligned.
-struct Tests {
-  std::vector<std::string> models, modes;
-  bool tested;
-  std::string record = {};  // of each model
-  std::string only = {};    // of the tasks
-};
-const std::map<std::string, Tests> all_tests = {
-    {"chi2023:table1", {{}, {"pmax"}, false}},
-    {"chi2023:table2", {{"t5", "rope", "alibi", "learned"}, {"", "pmax"}, true}},
-    {"chi2023:table3", {{"lm"}, {"", "pmax", "entropy"}, true}},
-    {"chi2023:table4", {{}, {"", "log", "pmax", "entropy"}, true}},
-    {"chi2023:table5", {{}, {"pmax", "entropy"}, false}},
-    {"chi2023:table6", {{"documents"}, {"", "pmax", "entropy"}, true, "", "documents"}},
-    {"chi2023:table7", {{}, {"pmax"}, false}},
-    {"chi2023:fig1", {{"t5"}, {""}, true, "biases.json"}},
-    {"chi2023:fig2", {{}, {""}, true, "logits.json"}},
-    {"chi2023:fig3", {{}, {"pmax", "entropy", "prop1", "prop2"}, false}}};
 
 std::vector<int> beyond(int length, std::vector<int> tested) {  // the longer ones, rising
   std::erase_if(tested, [&](int n) { return n <= length; });
@@ -92,42 +72,41 @@ void add_steps(std::vector<ModelTest>& all, const Setup& s, const std::string& m
 }
 
 std::vector<ModelTest> tests_of(const Artifact& a, const Setup& s) {
-  std::vector<ModelTest> all;
-  const auto found = all_tests.find(a.name);
-  if (found == all_tests.end()) return all;
-  const Tests& tests = found->second;
+  const toml::table& said = data("chi2023." + a.name.substr(a.name.find(':') + 1));
+  if (!said.contains("modes")) return {};
+  const std::string only = text_in(said, "only");
   std::vector<std::pair<std::string, std::string>> of;  // model and task
-  for (const std::string& task : s.tasks())
-    if (tests.models.empty()) of.emplace_back(s.model_of(task), task);
-  const std::vector<Model> trained = models(s);
-  for (const std::string& model : tests.models) {
-    std::vector<std::string> tasks = learned(find("model", trained, model));
-    if (is_language(model)) tasks = {""};
-    for (const std::string& task : tasks)
-      if (tests.only.empty() || tests.only == short_task(task)) of.emplace_back(model, task);
-  }
+  if (!said.contains("models"))
+    for (const std::string& task : s.tasks()) of.emplace_back(s.model_of(task), task);
+  else
+    for (const std::string& model : words_in(*said.get("models"))) {
+      std::vector<std::string> tasks = learned(find("model", models(s), model));
+      if (is_language(model)) tasks = {""};
+      for (const std::string& task : tasks)
+        if (only.empty() || only == short_task(task)) of.emplace_back(model, task);
+    }
+  std::vector<ModelTest> all;
   for (const auto& [model, task] : of) {
-    for (const std::string& mode : tests.modes) add_steps(all, s, model, task, mode, tests.tested);
-    if (!tests.record.empty()) all.push_back({model, {tests.record, {}}});
+    for (const std::string& mode : words_in(*said.get("modes")))
+      add_steps(all, s, model, task, mode, said["tested"].value_or(true));
+    if (!a.record.empty()) all.push_back({model, {a.record, {}}});
   }
   return all;
-}
-
-std::string how(const Setup& s) {
-  const Choices c = t5::configure(s.t5);
-  return fmt::format(
-      "{} of a T5 of {} and {} layers, width {}; {} steps of {} tokens in questions of up to {}; {} questions of "
-      "each task and length in a test, and {} in an alignment.",
-      counted(size_t(s.seeds), "seed"), c["layers"], c["decoder_layers"], c["d_model"], c["steps"], c["tokens"],
-      c["train_length"], c["eval_samples"], aligned_samples);
 }
 
 // The subjects of the tables: tasks without their options, in the order of rows.
 Json about(const Setup& s) {
   const Choices lm = language::configure(s.lm);
-  Json all = {{"seeds", s.seeds},        {"length", s.length()},     {"longer", s.longer()},
-              {"grid", grid()},          {"lm", config_json(lm)},    {"lm_lengths", language::eval_lengths(lm)},
-              {"tasks", Json::object()}, {"together", Json::array()}};
+  Json all = {{"seeds", s.seeds},
+              {"length", s.length()},
+              {"longer", s.longer()},
+              {"grid", grid()},
+              {"lm", config_json(lm)},
+              {"lm_lengths", language::eval_lengths(lm)},
+              {"t5", config_json(t5::configure(s.t5))},
+              {"aligned_samples", aligned_samples},
+              {"tasks", Json::object()},
+              {"together", Json::array()}};
   for (const std::string& task : s.tasks()) all["tasks"][short_task(task)] = s.model_of(task);
   for (const std::string& task : s.learned_together()) all["together"].push_back(short_task(task));
   std::vector<int> lengths = s.longer();
@@ -176,34 +155,22 @@ Json logits(t5::State& state) {
   return made;
 }
 
-// The model of topics alone, which are easier, has half of the steps.
 std::vector<Model> models(const Setup& s) {
-  const auto with = [&](const std::string& name, const Settings& more) {
-    return Model{name, &t5_kind(), joined(s.t5, more)};
-  };
-  const std::string half = fmt::format("{}", std::max(1, t5::configure(s.t5).whole("steps") / 2));
-  return {with("t5", {}),
-          with("topic", {{"tasks", "topic"}, {"steps", half}}),
-          with("documents", {{"tasks", "passkey/documents"}}),  // documents alone take more steps to learn
-          with("rope", {{"encoding", "rope"}}),
-          with("alibi", {{"encoding", "alibi:mode=differences"}}),
-          with("learned", {{"encoding", "learned"}}),
-          {"lm", &language_kind(), s.lm}};
+  return models_in("chi2023", {&t5_kind(), s.t5}, {&language_kind(), s.lm}, value_in(t5::configure(s.t5)));
 }
 
 std::string Setup::model_of(const std::string& task) const {
   for (const Model& m : models(*this))
     for (const std::string& one : learned(m))
       if (short_task(one) == short_task(task)) return m.name;
-  failure("no model learns {}; add one to models()", task);
+  failure("no model learns {}; add one to artifacts.toml", task);
 }
 
 std::vector<std::string> Setup::learned_together() const { return learned(models(*this).front()); }
 
 std::vector<std::string> Setup::tasks() const {
   std::vector<std::string> all = learned_together();
-  const std::vector<Model> trained = models(*this);
-  for (const std::string& task : learned(find("model", trained, "topic")))
+  for (const std::string& task : learned(find("model", models(*this), "topic")))
     if (model_of(task) == "topic") all.push_back(task);
   return all;
 }
@@ -229,12 +196,8 @@ ModelSource source(const ModelRequest& request) {
   const Setup s = setup(request.size, request.sets);
   return {.models = {models(s), s.seeds},
           .tests = [s](const Artifact& a) { return tests_of(a, s); },
-          .how = how(s),
           .about = about(s),
-          .about_artifact =
-              [path = request.folder + "/propositions.json"](const Artifact& a) {
-                return a.name == "chi2023:propositions" ? record(path, propositions) : Json::object();
-              },
+          .about_artifact = [](const Artifact&) { return Json::object(); },
           .measure =
               [](const std::string& file, const std::string& run) {
                 const auto of = open_as<t5::QuestionLearner>(t5_kind(), run);

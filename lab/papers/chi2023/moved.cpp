@@ -12,18 +12,10 @@ constexpr int looked_at = 16;  // strings, for the statistics of attention
 
 int longest_tested(const Choices& c) { return c.lengths("eval_lengths").to; }
 
-// Four lengths from the trained one to the longest.
-std::vector<int> aligned_lengths(const Choices& c) {
-  std::vector<int> all;
-  for (int n = 1; n <= 4; ++n)
-    if (const int length = c.whole("train_length") + (longest_tested(c) - c.whole("train_length")) * n / 4;
-        length > (all.empty() ? c.whole("train_length") : all.back()))
-      all.push_back(length);
-  return all;
-}
-
 std::string aligned(const State& s, AlignMode mode) {
-  const Aligning wanted{.mode = mode, .shortest = s.config.whole("train_length"), .longer = aligned_lengths(s.config)};
+  const Aligning wanted{.mode = mode,
+                        .shortest = s.config.whole("train_length"),
+                        .longer = steps_beyond(s.config.whole("train_length"), longest_tested(s.config), 4)};
   AlignedTemperatures found = align(probed(s, looked_at), wanted, {}).temperatures;
   found.layers = found.heads = 0;  // made for any model, but used here alone
   return "aligned:of=" + text_of(found);
@@ -59,9 +51,9 @@ std::string with_a_jump(const Choices& c) {
 
 double accuracy_beyond(State s, const std::string& policy) {
   RunSpec& c = s.config;
-  c.set("test_temperature", 
-        policy == "log" ? fmt::format("log_n:length={},only_longer", slots(c, c.whole("train_length")))
-                        : aligned(s, policy == "pmax" ? AlignMode::pmax : AlignMode::entropy));
+  c.set("test_temperature", policy == "log"
+                                ? fmt::format("log_n:length={},only_longer", slots(c, c.whole("train_length")))
+                                : aligned(s, policy == "pmax" ? AlignMode::pmax : AlignMode::entropy));
   double sum = 0;
   for (int length = c.whole("train_length") + 1; length <= longest_tested(c); ++length)
     sum += accuracy_at(s, length, c.whole("eval_samples"));

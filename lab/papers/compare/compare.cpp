@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "experiment/build.h"
+#include "lab/papers/data.h"
 #include "lab/runs/spelled_file.h"
 
 namespace poslab::compare {
@@ -37,19 +38,11 @@ Json about(const Outcomes& outcomes) {
   return all;
 }
 
-const Artifact two_sided = {
-    .name = "compare:ranking",
-    .title = "Accuracy on unseen lengths, ranked",
-    .source = "Every scheme is trained on the same strings and tested on longer ones. Attention sees both sides.",
-    .trials = nullptr,
-    .about = about};
-const Artifact causal = {
-    .name = "compare:causal",
-    .title = "Accuracy on unseen lengths, ranked, with a causal mask",
-    .source = "Here a token sees only earlier ones. Some schemes work only like this, so they are compared with each "
-              "other and with a few of the others under the same mask.",
-    .trials = nullptr,
-    .about = about};
+Artifact artifact(const std::string& name) {
+  const toml::table& said = data("compare." + name);
+  return {
+      .name = "compare:" + name, .title = text_in(said, "title"), .source = text_in(said, "source"), .about = about};
+}
 
 std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
   std::vector<std::string> all;
@@ -112,6 +105,7 @@ std::vector<Planned> plan(const Options& options) {
   if (!masked.empty() && !options.causal)
     for (const std::string& name : references)
       if (std::find(masked.begin(), masked.end(), name) == masked.end()) masked.push_back(name);
+  static const Artifact two_sided = artifact("ranking"), causal = artifact("causal");
   std::vector<Planned> all;
   if (!open.empty()) all.push_back({&two_sided, trials(options, open, false)});
   if (!masked.empty()) all.push_back({&causal, trials(options, masked, true)});

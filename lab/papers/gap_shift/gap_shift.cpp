@@ -66,9 +66,6 @@ double own_gap(const Choices& c, int length) { return (c.whole("max_position") +
 std::string scattered(double gap) { return fmt::format("scattered:gap={}", gap); }
 int strings(const Choices& c) { return std::min(512, 16 * c.whole("eval_samples")); }
 
-Scale scale(const Choices& c, int length) {
-  constexpr int samples = 2000;
-  return {baselines(task(c["task"]), length, samples, 0).majority};
-}
+double majority(const Choices& c, int length) { return baselines(task(c["task"]), length, 2000, 0).majority; }
 
 }  // namespace poslab::reproduce::gap_shift

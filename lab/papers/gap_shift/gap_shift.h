@@ -33,13 +33,7 @@ double own_gap(const Choices&, int length);  // mean gap of uniform sampling: (N
 std::string scattered(double gap);          // "scattered:gap=2.5"
 int strings(const Choices&);                 // in each cell of a grid
 
-// Accuracy on a scale that is comparable between lengths with different baselines: 0 for the most frequent symbol of
-// each slot, 1 for all right.
-struct Scale {
-  double majority;
-  double operator()(double accuracy) const { return (accuracy - majority) / (1 - majority); }
-};
-Scale scale(const Choices& on_task, int length);
+double majority(const Choices& on_task, int length);  // accuracy of the most frequent symbol of each slot
 
 // Artifact::measured, a function for each artifact: the gaps of samplers, and the accuracies of trained models by seed,
 // at other positions than in training. The measurements of a model are kept in its run folder, in gaps.json.

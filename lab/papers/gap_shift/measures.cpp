@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "experiment/build.h"
 #include "experiment/coverage.h"
 #include "experiment/evaluate.h"
 #include "lab/papers/gap_shift/gap_shift.h"
@@ -18,41 +17,34 @@ struct Test {
   Json about;
 };
 
-Json counts(const Histogram& histogram) {
-  Json all = Json::array();
-  for (const auto& [gap, count] : histogram) all.push_back({gap, count});
-  return all;
-}
-
 // Each setting with its tests, and of each test the accuracy by seed, on the first `strings` strings that range
 // evaluation has at its length. A signal throws Interrupted.
 template <class TestsOf>
 Json measure(const Outcomes& outcomes, const Choices& defaults, int strings, const TestsOf& tests_of) {
-  const std::vector<Setting> all = settings(outcomes, defaults);
-  int64_t models = 0;
-  for (const Setting& s : all) models += int64_t(s.models.size());
-  Measured measured("gaps.json", models);
-  Json made = {{"strings", strings}, {"settings", Json::array()}};
-  for (const Setting& s : all) {
+  const std::vector<Setting> settings = gap_shift::settings(outcomes, defaults);
+  std::vector<Measuring> all;
+  for (const Setting& s : settings) {
     Choices c = on_task(defaults, s.task);
     c.set("positions", s.training.positions);
-    const std::vector<Test> tests = tests_of(c);
-    std::vector<Measure> measures;
-    for (const Test& t : tests)
-      measures.push_back({fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
-                            state.config.set("test_positions", t.positions);
-                            return accuracy_at(state, t.length, strings);
-                          }});
-    const std::vector<BySeed> accuracies = measured(s.models, measures);
-    Json one = {{"task", s.task},
-                {"encoding", s.encoding},
-                {"trained", s.training.name},
-                {"positions", s.training.positions},
+    Measuring& of = all.emplace_back(c, s.models, std::vector<Measure>());
+    for (const Test& t : tests_of(c))
+      of.measures.push_back(
+          {fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
+             state.config.set("test_positions", t.positions);
+             return accuracy_at(state, t.length, strings);
+           }});
+  }
+  const auto accuracies = measured("gaps.json", all);
+  Json made = {{"strings", strings}, {"settings", Json::array()}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    Json one = {{"task", settings[i].task},
+                {"encoding", settings[i].encoding},
+                {"trained", settings[i].training.name},
+                {"positions", settings[i].training.positions},
                 {"tests", Json::array()}};
-    for (size_t n = 0; n < tests.size(); ++n) {
-      Json test = tests[n].about;
-      test["length"] = tests[n].length, test["positions"] = tests[n].positions;
-      test["accuracy"] = by_seed(accuracies[n]);
+    for (size_t n = 0; const Test& t : tests_of(all[i].config)) {
+      Json test = t.about;
+      test["length"] = t.length, test["positions"] = t.positions, test["accuracy"] = by_seed(accuracies[i][n++]);
       one["tests"].push_back(std::move(test));
     }
     made["settings"].push_back(std::move(one));
@@ -69,7 +61,7 @@ void add_lengths(Json& made, const Outcomes& outcomes, const Choices& defaults) 
     for (const int length : lengths(defaults)) {
       const Choices c = on_task(defaults, task);
       made["own_gap"][task].push_back(own_gap(c, length));
-      made["majority"][task].push_back(scale(c, length).majority);
+      made["majority"][task].push_back(majority(c, length));
     }
 }
 
@@ -96,18 +88,6 @@ std::vector<Test> spacings(const Choices& c, int length) {
   add("counted", "even", "contiguous", 1, true);
   add("evenly spread", "even", "evenly_spread", n > 1 ? (pool - 1.) / (n - 1) : 0, true);
   add("as trained", "random", "same", own_gap(c, length), true);
-  return all;
-}
-
-constexpr int unseen_lengths = 8;
-
-std::vector<int> unseen(const Choices& c) {
-  std::vector<int> all;
-  const int far = c.lengths("eval_lengths").to - c.whole("train_length");
-  for (int n = 1; n <= unseen_lengths; ++n)
-    if (const int length = c.whole("train_length") + far * n / unseen_lengths;
-        length > (all.empty() ? c.whole("train_length") : all.back()))
-      all.push_back(length);
   return all;
 }
 
@@ -176,8 +156,8 @@ Json first(const Outcomes& outcomes, const Choices& defaults, const std::string&
 }
 
 Json matched(const Outcomes& outcomes, const Choices& defaults, const std::string&) {
-  const std::vector<int> far = unseen(defaults);
   const int trained = defaults.whole("train_length");
+  const std::vector<int> far = steps_beyond(trained, defaults.lengths("eval_lengths").to, 8);
   Json made = measure(outcomes, defaults, std::max(1, strings(defaults) / 4), [&](const Choices& c) {
     std::vector<Test> tests;
     if (!far.empty()) tests.push_back({trained, "same", {{"rule", "as trained"}}});

@@ -4,6 +4,7 @@
 #include "experiment/lengths.h"
 #include "lab/files/files.h"
 #include "lab/pages/inspect/figures.h"
+#include "lab/papers/measured.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 #include "lab/runs/run_folder.h"
 
@@ -26,12 +27,6 @@ Json of_models(const Outcomes& outcomes, const std::string& file, const Measure&
   }
   if (!arrays.empty()) write_file(file, npz(arrays));
   return {{"models", all}};
-}
-
-Json counts(const Histogram& histogram) {
-  Json all = Json::array();
-  for (const auto& [value, count] : histogram) all.push_back({value, count});
-  return all;
 }
 
 }  // namespace
@@ -69,7 +64,7 @@ Json maps(const Outcomes& outcomes, const Choices&, const std::string& folder) {
 Json coverage(const Outcomes&, const Choices& defaults, const std::string&) {
   Json all = Json::array();
   for (const char* positions : {"sequential", "randomized"})
-    for (const std::string& encoding : schemes) {
+    for (const char* encoding : {"sincos", "relative", "alibi", "rope", "learned"}) {
       Choices c = defaults;
       c.set("task", "reverse_string"), c.set("encoding", encoding), c.set("positions", positions);
       std::vector<int> lengths = paper_lengths(RunSpec(c));
@@ -82,7 +77,7 @@ Json coverage(const Outcomes&, const Choices& defaults, const std::string&) {
                   {"kind", met.counted == Reads::distances ? "distance" : "position"},
                   {"steps", met.steps},
                   {"tests", Json::array()}};
-      const bool drawn = encoding == "relative";
+      const bool drawn = c["encoding"] == "relative";
       if (drawn) one["trained"] = counts(met.trained);
       for (const Coverage::Test& t : met.tests) {
         one["tests"].push_back({{"length", t.length}, {"seen", t.seen}});

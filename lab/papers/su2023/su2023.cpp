@@ -1,28 +1,78 @@
-// The sizes of the third source, changes by --set, and the data for Python.
+// The models and methods of the third source, changes by --set, and the data for Python.
 #include "lab/papers/su2023/su2023.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiment/language/options.h"
-#include "lab/files/shell.h"
 #include "lab/pages/show/show.h"
+#include "lab/papers/data.h"
 #include "lab/runs/values.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
 
+// The trained lengths of the tests, but for su2023:far.
+constexpr int stretch = 8;
 // Options of tests that the tables set themselves.
 const Settings tests = read_settings("eval_times=1/2/4/8");
 const Settings tests_of_llama = read_settings("eval_times=1/2/4");
 
+// A trained model with another scheme or temperature in its place.
+struct Method {
+  std::string name, model, encoding, temperature, source, times;  // source: a row of its table, or ""
+};
+
+// Options of the runs, and the window of HFWA by Su's rule of thumb: its windows let a slot see (w - 1)(layers - 1) + 1
+// tokens, about 0.68 of the trained length in his experiment, so 16 of 512 in 24 layers.
+ValueOf value_in(const Setup& s) {
+  return [c = language::configure(s.all)](const std::string& name) {
+    const int length = c.whole("train_length"), layers = c.whole("layers");
+    return name == "hfwa" ? fmt::format("{}", std::max(2, 1 + int((0.68 * length - 1) / std::max(1, layers - 1))))
+                          : c[name];
+  };
+}
+
+// log: "", "-logn" or "-logn_test_only"; times: the longest tested length if it is not that of all tables
+Method method(const std::string& id, const std::string& log, const std::optional<int64_t>& times, const Setup& s) {
+  const toml::node& said = *data("su2023.method").get(id);
+  const auto text = [&](const char* key) {
+    return filled(text_in(said, key), [&](const std::string& name) {
+      return name == "log" ? log : name == "times" ? fmt::format("{}", times.value_or(stretch)) : value_in(s)(name);
+    });
+  };
+  Method m{text("name"), text("model"), text("encoding"), text("temperature"), text("source"), ""};
+  if (m.model.empty()) m.model = log == "-logn" ? "rope_log_n" : "rope";
+  if (log == "-logn_test_only") m.temperature = filled("log_n:length={train_length},only_longer", value_in(s));
+  if (m.source.empty()) m.source = m.name;
+  if (times) m.times = fmt::format("1/{}/{}", stretch, *times), m.source = "";
+  return m;
+}
+
 // The methods that an artifact tests.
 std::vector<Method> methods(const Artifact& a, const Setup& s) {
-  static const std::map<std::string, std::vector<Method> (*)(const Setup&)> all = {
-      {"su2023:main", main_methods},       {"su2023:window", window_methods},     {"su2023:leaky", leaky_methods},
-      {"su2023:llama", llama_methods},     {"su2023:methods", untrained_methods}, {"su2023:trained", trained_methods},
-      {"su2023:lengths", length_methods},  {"su2023:far", far_methods},        {"su2023:claims", claim_methods}};
-  const auto found = all.find(a.name);
-  return found == all.end() ? std::vector<Method>() : found->second(s);
+  const toml::table& said = data("su2023." + a.name.substr(a.name.find(':') + 1));
+  std::vector<Method> all;
+  if (!said.contains("methods")) return all;
+  for (const std::string& one : words_in(*said.get("methods"))) {
+    const size_t end = std::min(one.find_first_of("-*"), one.size());
+    const bool each = one.ends_with('*');
+    for (const std::string& log :
+         each ? std::vector<std::string>{"", "-logn_test_only", "-logn"} : std::vector<std::string>{one.substr(end)})
+      all.push_back(method(one.substr(0, end), log, said["times"].value<int64_t>(), s));
+  }
+  return all;
+}
+
+ModelTest test_of(const Method& m) {
+  if (m.encoding.empty() && m.temperature.empty() && m.times.empty()) return {m.model, {own_test, {}}};
+  const std::string file = fmt::format("tests/{}{}.csv", m.name, m.times.empty() ? "" : "-far");
+  std::vector<std::string> words = {"lm", "eval", "{run}", "--out={run}/" + file};
+  for (const auto& [option, value] :
+       {std::pair{"encoding", &m.encoding}, {"temperature", &m.temperature}, {"times", &m.times}})
+    if (!value->empty()) words.push_back(fmt::format("--{}={}", option, *value));
+  return {m.model, {file, words}};
 }
 
 // The relative positions of six schemes, which Python draws.
@@ -49,23 +99,9 @@ Json about(const Artifact& a, const Setup& s) {
                               {"model", m.model},
                               {"encoding", m.encoding},
                               {"temperature", m.temperature},
-                              {"file", m.test().test.file},
+                              {"file", test_of(m).test.file},
                               {"row", m.source}});
   return all;
-}
-
-std::string how(const Setup& s) {
-  const Choices c = language::configure(s.all);
-  const std::string text = c["text"].empty() ? "the C++ headers of the compiler" : c["text"];
-  return fmt::format(
-      "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {}{} windows of each test.",
-      counted(size_t(s.seeds), "seed"), c["layers"], c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's",
-      c["d_model"], c["steps"], c["batch"], s.length(), text,
-      c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
-      c.number("repeats") > 0
-          ? fmt::format("{:.3g} % of these windows repeat their beginning; ", 100 * c.number("repeats"))
-          : "",
-      c["eval_samples"]);
 }
 
 }  // namespace
@@ -77,28 +113,33 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   const Settings all = joined(of.options, tests), llama = joined(joined(of.options, of.others), tests_of_llama);
   Setup s{joined(all, said.options), joined(llama, said.options), said.seeds.value_or(of.seeds), of.note};
   s.llama = joined(s.llama, {{"unit", "llama"}});
-  language::check(RunSpec(language::configure(s.all)));  // refused here rather than in each run
-  if (s.length() < 16)
-    bad_input("--set train_length={}: the smallest window of ReRoPE is an eighth of it; take 16 or more", s.length());
-  s.llama.emplace_back("eval_tail", fmt::format("{}", s.length()));
+  const Choices c = language::configure(s.all);
+  language::check(RunSpec(c));  // refused here rather than in each run
+  if (c.whole("train_length") < 16)
+    bad_input("--set train_length={}: the smallest window of ReRoPE is an eighth of it; take 16 or more",
+              c["train_length"]);
+  s.llama.emplace_back("eval_tail", c["train_length"]);
   language::check(RunSpec(language::configure(s.llama)));
   return s;
+}
+
+std::vector<Model> models(const Setup& s) {
+  return models_in("su2023", {&language_kind(), s.all}, {&language_kind(), s.llama}, value_in(s));
 }
 
 ModelSource source(const ModelRequest& request) {
   const Setup s = setup(request.size, request.sets);
   const auto tests = [s](const Artifact& a) {
     std::vector<ModelTest> all;
-    for (const Method& m : methods(a, s)) all.push_back(m.test());
+    for (const Method& m : methods(a, s)) all.push_back(test_of(m));
     return all;
   };
   return {.models = {models(s), s.seeds},
           .tests = tests,
-          .how = how(s),
           .about = {{"seeds", s.seeds},
                     {"note", s.note},
                     {"stretch", stretch},
-                    {"far", far},
+                    {"far", data("su2023.far")["times"].value<int64_t>().value()},
                     {"options", config_json(language::configure(s.all))},
                     {"llama", config_json(language::configure(s.llama))}},
           .about_artifact = [s](const Artifact& a) { return about(a, s); }};

@@ -22,12 +22,14 @@ def main():
     sections = {}
     for artifact in trials.about["artifacts"]:
         source, name = artifact["name"].split(":")
-        draw = importlib.import_module(f".{source}", __package__).DRAW[name]
-        undrawn = artifact.get("undrawn")
-        section = Section(notes=undrawn) if undrawn else draw(trials.of(artifact), artifact)
-        section.notes += artifact["notes"]
+        module, undrawn = importlib.import_module(f".{source}", __package__), artifact.get("undrawn")
+        section = Section(notes=undrawn) if undrawn else module.DRAW[name](trials.of(artifact), artifact)
+        trained = module.how(trials.about) + " " if "model" in trials.asked else ""  # the models of such a source
+        section.notes += [trained + note for note in artifact["notes"]]
         sections[name] = (artifact, section)
-    page.write(words.folder, trials.about | {"made": words.made, "origin": trials.origin()}, sections)
+    summary = f"{trials.about['summary']} {trials.provenance()}".strip()
+    about = trials.about | {"made": words.made, "origin": trials.origin(), "summary": summary}
+    page.write(words.folder, about, sections)
     try:
         page.write_figures(words.folder, sections, [end for end in words.figures.split(",") if end], words.width)
     except page.style.Missing as error:

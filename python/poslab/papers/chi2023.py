@@ -9,7 +9,7 @@ from .chi2023_cross import cross
 from .chi2023_data import attention, columns, guarded, length_names, source_grid, temperature, value_cell, verdict_on
 from .notes import notes, text
 from .page import Cell, Grid, Section
-from .seeds import mean
+from .seeds import counted, mean
 from .trials import printed
 
 DISPERSED = {"largest_weight": ("pmax", "maximum probability", 3), "entropy": ("entropy", "entropy, nats", 2)}
@@ -109,6 +109,10 @@ def temperatures(trials, artifact):
                          "model, task, mode", names, 2)  # fmt: skip
     return Section(readings, [ours, theirs], notes=notes(trials, "chi2023:table5"), data=pd.DataFrame(rows),
                    more={"verdicts": orders})
+
+
+def how(about):
+    return text("chi2023:how", seeds=counted(about["seeds"]), aligned=about["aligned_samples"], **about["t5"])
 
 
 DRAW = {"table1": dispersed, "table2": chi2023_answers.encodings, "table3": chi2023_answers.perplexity,

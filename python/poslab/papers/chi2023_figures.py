@@ -9,6 +9,7 @@ from scipy import stats
 
 from ..figures.draw import curves as draw
 from .chi2023_data import guarded, temperature, verdict_on
+from .chi2023_propositions import simulated
 from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, mean
@@ -144,11 +145,12 @@ def worst(rows, n, holds):
 
 
 def propositions(trials, artifact):
-    rows, short, within = artifact["rows"], artifact["keys_short"], artifact["within"]
+    made = simulated(trials.folder)
+    rows, short, within = made["rows"], made["keys_short"], made["within"]
     head = ["variance, largest logit", "weight, short", "entropy, short", "tau by proposition 1",
             "tau by proposition 2", "log rule"]  # fmt: skip
     grids = [
-        Grid(f"Predicted, and below it measured on {artifact['samples']} rows; {short} and {keys} keys", head,
+        Grid(f"Predicted, and below it measured on {made['samples']} rows; {short} and {keys} keys", head,
              [proposition_row(row) for row in rows if row["keys"] == keys])
         for keys in dict.fromkeys(row["keys"] for row in rows)
     ]  # fmt: skip

@@ -33,6 +33,10 @@ def above(x, baseline):
     return bool((mean(x) if math.isnan(low) else low) > baseline)
 
 
+def counted(n):
+    return f"{n} seed{'s' * (n != 1)}"
+
+
 def summary(x, name="mean"):
     """Fields of a row: the number of seeds, their mean under this name, and its interval."""
     return {"seeds": len(x), name: mean(x)} | dict(zip(("interval_low", "interval_high"), interval(x)))

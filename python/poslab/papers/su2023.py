@@ -1,5 +1,5 @@
 """Su 2023, kexue.fm/archives/9708 (spec C.3): ways of stretching RoPE to unseen lengths. `poslab reproduce su2023`
-trains a few language models and tests each with many schemes; lab/papers/su2023/methods.cpp has the lists."""
+trains a few language models and tests each with many schemes; lab/papers/artifacts.toml has the lists."""
 
 import functools
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ..figures.draw import curves
 from .claims import JUDGED, judged, judged_cell, reading
 from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
-from .seeds import NAN, difference, interval, number, span
+from .seeds import NAN, counted, difference, interval, number, span
 from .trials import printed, published
 
 
@@ -235,6 +235,16 @@ def claims(trials, artifact):
     grid = Grid(text("su2023:claims caption"), ["claim", "repeated", "long"], cells)
     return Section([reading(rows)], [grid], notes=notes(trials, "su2023:claims", judged=JUDGED),
                    data=pd.DataFrame(rows))  # fmt: skip
+
+
+def how(about):
+    c = about["options"]
+    unit = "gated attention units" if c["unit"] == "gau" else "blocks of LLaMA's"
+    merges = f" (bytes and {c['merges']} pairs)" * bool(c["merges"])
+    repeats = f"{100 * c['repeats']:.3g} % of these windows repeat their beginning; " * (c["repeats"] > 0)
+    corpus, seeds = c["text"] or "the C++ headers of the compiler", counted(about["seeds"])
+    words = c | {"unit": unit, "merges": merges, "repeats": repeats, "text": corpus, "seeds": seeds}
+    return text("su2023:how", **words)
 
 
 DRAW = {"main": main, "window": functools.partial(accuracies, table="su2023_window"),

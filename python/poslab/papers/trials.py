@@ -70,6 +70,38 @@ class Trials:
                 "seeds": sorted(map(int, done["seed"].unique())) if len(done) else [], "numerics": named["numerics"],
                 "commits": list(filter(None, named["commit"])), "hours": round(hours, 4)}  # fmt: skip
 
+    def provenance(self):
+        """A sentence on the program that trained these runs, and on the time that they took and the missing ones take.
+        "Old" if it is another program than the one that draws."""
+        done = list(self.results.values())
+        if not done:
+            return ""
+
+        def named(*names):
+            return [", ".join(sorted({r[name] for r in done if r.get(name)})) for name in names]
+
+        commits, isas, processors, days, numbers = named("commit", "isa", "processor", "date", "numerics")
+        ours = self.about["numerics"]
+        now = ", ".join(sorted({ours.get((r.get("isa") or "").split("/")[-1]) or "" for r in done} - {""}))
+        unnamed = sum(not r.get("numerics") for r in done)
+        text = f"Old: {f'{unnamed} of ' * (unnamed < len(done))}these runs do not record their numerics number. "
+        if not unnamed:
+            here = now or "none for their instruction set"
+            text = f"Old: these runs have the numerics {numbers}, and this program has {here}. "
+            text *= numbers != now or "," in numbers
+        if not commits:
+            return text
+        text += "; ".join(filter(None, [f"Trained by {commits}", isas, processors, days]))
+        text += f"; numerics {numbers}" * bool(numbers)
+        spent = {id: r.get("seconds", 0) * r.get("threads", 1) for id, r in self.results.items()}
+        text += f". Training took {sum(spent.values()) / 3600:.1f} hours of clock time, summed over threads."
+        if missing := self.about.get("missing"):
+            of_task = pd.Series(spent)[lambda x: x > 0].groupby(self.asked["task"]).median()
+            priced = [of_task[task] for task in missing if task in of_task]
+            of_missing = f" {len(priced)} of the {len(missing)} trials that are missing take about "
+            text += f"{of_missing}{sum(priced) / 3600:.1f} more, by the median of their tasks." * bool(priced)
+        return text
+
     @functools.cached_property
     def tested(self):
         """For models: a row for each test at each length, on each set of texts or task, with each seed."""

@@ -35,8 +35,5 @@ TEST_CASE("gap shift: lengths, gaps and the scale of accuracies") {
                           {"max_position", "400"}});
   CHECK(gap_shift::lengths(c) == std::vector<int>{10, 20, 40, 80});
   CHECK(gap_shift::own_gap(c, 20) == doctest::Approx(401. / 41));
-  CHECK(gap_shift::scale(c, 20)(1) == doctest::Approx(1));
-  CHECK(gap_shift::scale(c, 20).majority == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(gap_shift::Scale{0.8}(0.8) == 0);
-  CHECK(gap_shift::Scale{0.8}(0.9) == doctest::Approx(0.5));
+  CHECK(gap_shift::majority(c, 20) == doctest::Approx(0.5).epsilon(0.05));
 }

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "core/random.h"
-#include "experiment/numerics.h"
 #include "tests/lab/helpers.h"
 #include "tests/lab/made_runs.h"
 
@@ -159,31 +158,4 @@ TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of t
   waits.send(SIGINT);
   CHECK(waits.status() == 130);
   CHECK(holds(said(), "stopped while another poslab draws what is in " + runs + "; try again"));
-}
-
-TEST_CASE("reproduce: a page says what trained its runs, and begins with Old where their numerics are not ours") {
-  const TemporaryFolder folder;
-  const std::vector<Planned> planned = plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}});
-  const auto said = [&](const std::string& number) {
-    make_run(folder.path, planned[0].plan[0], 0.5);
-    const std::string path = SweepFolder(folder.path).result(planned[0].plan[0]);
-    nlohmann::ordered_json result = nlohmann::ordered_json::parse(read_file(path));
-    result["commit"] = "0123abc", result["date"] = "2026-11-24", result["seconds"] = 3600;
-    if (!number.empty()) result["numerics"] = number;
-    write_file(path, result.dump());
-    return origin(Outcomes(planned[0].plan, SweepFolder(folder.path)));
-  };
-  CHECK(said("").starts_with("Old: these runs do not record their numerics number. Trained by 0123abc; cpu/avx2;"));
-  CHECK(said("00000000").starts_with("Old: these runs have the numerics 00000000, and this program has"));
-  const Plan some =
-      make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"none\"\nheads = [2, 3]\n", "a.toml");
-  make_run(folder.path, some[0], 0.5);
-  CHECK_FALSE(holds(origin(Outcomes(some, SweepFolder(folder.path))), "missing"));  // heads = 3 will never be done
-  const std::string ours = numerics("avx2");
-  if (ours.empty()) return;  // the committed numbers lack this compiler
-  CHECK(said(ours) ==
-        fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 "
-                    "hours of clock time, summed over threads. 2 of the 2 trials that are missing take about 2.0 more, "
-                    "by the median of their tasks.",
-                    ours));
 }

@@ -1,11 +1,12 @@
 // The third source (lab/papers/su2023/su2023.h): its plan, and the values kept for Python, whose tables and claims
 // tests/python/test_papers.py has, with the whole source on toy models.
+#include "lab/papers/su2023/su2023.h"
+
 #include <set>
 
 #include "experiment/language/options.h"
 #include "lab/files/json.h"
 #include "lab/papers/reproduce.h"
-#include "lab/papers/su2023/su2023.h"
 #include "lab/runs/results_csv.h"
 #include "tests/lab/helpers.h"
 
@@ -34,9 +35,19 @@ std::string made_up_test(const Choices& c) {
 
 TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source") {
   const su2023::Setup tiny = su2023::setup("tiny", {});
-  CHECK(su2023::rerope(tiny, su2023::LogN::trained, 4).encoding == "rerope:window=32");
-  CHECK(su2023::rerope(tiny, su2023::LogN::off, 2, 16).name == "LeakyReRoPE-w16-k16");
-  CHECK(su2023::rerope(tiny, su2023::LogN::at_test, 8).temperature == "log_n:length=64,only_longer");
+  const ModelSource source = su2023::source({"tiny", {}, "nowhere"});
+  const auto of = [&](const char* artifact, const std::string& name) {
+    const Json about = source.about_artifact(*artifacts({artifact})[0]);
+    for (const Json& m : about["methods"])
+      if (m["method"] == name) return m;
+    return Json();
+  };
+  CHECK(of("su2023:main", "ReRoPE-w32-logn")["encoding"] == "rerope:window=32");
+  CHECK(of("su2023:methods", "LeakyReRoPE-w16-k16")["encoding"] == "rerope:window=16,leaky=16");
+  CHECK(of("su2023:window", "ReRoPE-w48")["row"] == "ReRoPE-w384");
+  CHECK(of("su2023:window", "ReRoPE-w64-logn_test_only")["temperature"] == "log_n:length=64,only_longer");
+  CHECK(of("su2023:far", "YaRN")["encoding"] == "yarn:factor=32,length=64");
+  CHECK(of("su2023:far", "YaRN")["file"] == "tests/YaRN-far.csv");
   const auto encoding_of = [](const su2023::Setup& s, const std::string& model) {
     for (const Model& m : su2023::models(s))
       if (m.name == model) return language::configure(m.settings)["encoding"];
@@ -94,8 +105,8 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   for (const std::string& cut : {csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1), csv.substr(0, csv.size() - 4)}) {
     write_file(of + "/tests/ReRoPE.csv", cut);
     const std::string said = refusal([&] { kept_lines(plans, runs); });
-    CHECK(holds(said, "1: " + of + "/tests/ReRoPE.csv " + (cut.ends_with('\n') ? "has 5 rows and its test 6" :
-                                                                                "is cut off: line 7 reads ")));
+    CHECK(holds(said, "1: " + of + "/tests/ReRoPE.csv " +
+                          (cut.ends_with('\n') ? "has 5 rows and its test 6" : "is cut off: line 7 reads ")));
   }
   // a file outside the plan is not one of its tests
   Json strange = parse_json(read_file(folder / "kept.jsonl"), "it");
