@@ -1,6 +1,6 @@
 // A user's bias as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's scheme
 // `calibrated`, with a number for each distance between slots and each head.
-import {ExpressionError, read_expression} from './expression.mjs';
+import {read_expression, refuse} from './expression.mjs';
 import {near} from './laws.mjs';
 
 const HIDDEN = -500, MOST = 500;  // the program's range; lower values hide their keys
@@ -8,7 +8,7 @@ const HIDDEN = -500, MOST = 500;  // the program's range; lower values hide thei
 // The expression of own(...), or null for an encoding of the program.
 export const own_text = encoding => /^own\((.*)\)$/s.exec(encoding)?.[1] ?? null;
 
-// The program's spelling, for all distances of strings up to five times the trained length. Throws ExpressionError.
+// The program's spelling, for all distances of strings up to five times the trained length. Throws a sentence.
 export function calibrated_bias(text, {layers, heads, train_length}) {
   const bias = read_expression(text), reach = 15 * train_length + 20, lists = [];
   const at = (d, h, from, n) => bias({i: from + Math.max(0, -d), j: from + Math.max(0, d), h, n});
@@ -17,15 +17,14 @@ export function calibrated_bias(text, {layers, heads, train_length}) {
     for (let d = -reach; d <= reach; ++d) {
       const b = at(d, h, 0, 2 * reach);
       if (Number.isNaN(b) || b > MOST)
-        throw new ExpressionError(`The bias is ${b} at distance ${d}, head ${h}; in a race it is at most ${MOST}.`);
+        refuse(`The bias is ${b} at distance ${d}, head ${h}; in a race it is at most ${MOST}.`);
       for (const other of [at(d, h, 1, 2 * reach), at(d, h, 17, 2 * reach), at(d, h, 0, 4 * reach)])
         if (!near(b, other))
-          throw new ExpressionError(
-              `The bias depends on more than j - i and h, at distance ${d}, and only such ones race here; ` +
+          refuse(`The bias depends on more than j - i and h, at distance ${d}, and only such ones race here; ` +
               'docs/own_scheme.md of poslab makes a scheme of any formula in a file of 40 lines.');
       if (b >= HIDDEN) words.push(`${d}:${Number(b.toPrecision(6))}`);
     }
-    if (!words.length) throw new ExpressionError(`Head ${h} hides every key: some bias has to be above ${HIDDEN}.`);
+    if (!words.length) refuse(`Head ${h} hides every key: some bias has to be above ${HIDDEN}.`);
     lists.push(words.join(' '));
   }
   if (lists.every(list => list === lists[0])) return `calibrated:of=all ${lists[0]}`;

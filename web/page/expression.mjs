@@ -4,26 +4,12 @@
 //   sum  = term {(+|-) term}    term = sign {(*|/|%) sign}    sign = [-] power    power = atom [^ sign]
 //   rule = sum [(<|<=|>|>=|==|!=) sum]      atom = number | name | function(rule, ...) | (rule)
 
-const CONSTANTS = {
-  pi: Math.PI,
-  e: Math.E
-};
+const CONSTANTS = {pi: Math.PI, e: Math.E};
+const of_math = (count, ...names) => Object.fromEntries(names.map(name => [name, [count, Math[name]]]));
+// Name: [number of values, function]
 const FUNCTIONS = {
-  abs: [1, Math.abs],
-  sqrt: [1, Math.sqrt],
-  exp: [1, Math.exp],
-  log: [1, Math.log],
-  log2: [1, Math.log2],
-  sin: [1, Math.sin],
-  cos: [1, Math.cos],
-  tanh: [1, Math.tanh],
-  sign: [1, Math.sign],
-  floor: [1, Math.floor],
-  ceil: [1, Math.ceil],
-  round: [1, Math.round],
-  min: [2, Math.min],
-  max: [2, Math.max],
-  pow: [2, Math.pow],
+  ...of_math(1, 'abs', 'sqrt', 'exp', 'log', 'log2', 'sin', 'cos', 'tanh', 'sign', 'floor', 'ceil', 'round'),
+  ...of_math(2, 'min', 'max', 'pow'),
   clamp: [3, (x, low, high) => Math.min(high, Math.max(low, x))],
   if: [3, (c, a, b) => c ? a : b],
 };
@@ -41,24 +27,22 @@ const BINARY = {
   '==': (a, b) => Number(a === b),
   '!=': (a, b) => Number(a !== b),
 };
-export const LONGEST_EXPRESSION = 300;
-const DEEPEST = 40;
+const LONGEST = 300, DEEPEST = 40;
 export const FUNCTION_NAMES = Object.keys(FUNCTIONS);
 
-export class ExpressionError extends Error {}
+export function refuse(words) { throw new Error(words); }
 
 function tokens_of(text) {
-  const tokens = [],
-        shape = /\s*(?:(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|(<=|>=|==|!=|[-+*/%^(),<>]))/iy;
+  const tokens = [];
+  const shape = /\s*(?:(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|(<=|>=|==|!=|[-+*/%^(),<>]))/iy;
   while (shape.lastIndex < text.length) {
     const from = shape.lastIndex, found = shape.exec(text);
     if (!found) {
       const rest = text.slice(from).trim();
       if (!rest) break;
       const column = from + text.slice(from).search(/\S/) + 1;
-      throw new ExpressionError(
-          `Column ${column}: “${[...rest][0]}” has no meaning here. There are numbers, i, j, h, ` +
-          'n, + - * / % ^, comparisons, and functions such as abs(i - j).');
+      refuse(`Column ${column}: “${[...rest][0]}” has no meaning here. There are numbers, i, j, h, n, + - * / % ^, ` +
+          'comparisons, and functions such as abs(i - j).');
     }
     const [, number, name, sign] = found, column = shape.lastIndex - (number ?? name ?? sign).length + 1;
     tokens.push({number: number === undefined ? undefined : Number(number), name, sign, column});
@@ -73,12 +57,11 @@ function alike(a, b) {
   return [...x].filter(pair => y.has(pair)).length / Math.max(x.size, y.size);
 }
 
-// Parses `text` with variables of these names. Returns a function of an object with their values. Throws
-// ExpressionError: a sentence with the column.
+// Parses `text` with variables of these names. Returns a function of an object with their values. Throws a sentence
+// with the column.
 export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
-  if (!text.trim()) throw new ExpressionError('There is no expression yet. Try -abs(i - j) / 2^(h + 1).');
-  if (text.length > LONGEST_EXPRESSION)
-    throw new ExpressionError(`The expression has ${text.length} characters; at most ${LONGEST_EXPRESSION} are read.`);
+  if (!text.trim()) refuse('There is no expression yet. Try -abs(i - j) / 2^(h + 1).');
+  if (text.length > LONGEST) refuse(`The expression has ${text.length} characters; at most ${LONGEST} are read.`);
   const tokens = tokens_of(text);
   let at = 0, depth = 0;
   const place = () => at < tokens.length ? `Column ${tokens[at].column}` : 'At the end';
@@ -86,11 +69,11 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
   const said = () => at < tokens.length ? `“${written(tokens[at])}”` : 'nothing';
   const next = sign => at < tokens.length && tokens[at].sign === sign;
   function take(sign, why) {
-    if (!next(sign)) throw new ExpressionError(`${place()}: expected “${sign}” ${why}, found ${said()}.`);
+    if (!next(sign)) refuse(`${place()}: expected “${sign}” ${why}, found ${said()}.`);
     ++at;
   }
   function deeper(read) {
-    if (++depth > DEEPEST) throw new ExpressionError(`${place()}: more than ${DEEPEST} levels of brackets and signs.`);
+    if (++depth > DEEPEST) refuse(`${place()}: more than ${DEEPEST} levels of brackets and signs.`);
     const tree = read();
     --depth;
     return tree;
@@ -126,13 +109,11 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
     while (next(',') && ++at);
     take(')', `to close ${name}(`);
     if (parts.length !== count)
-      throw new ExpressionError(
-          `Column ${column}: ${name} takes ${count} ${count === 1 ? 'value' : 'values'}, and ` +
-          `has ${parts.length}.`);
+      refuse(`Column ${column}: ${name} takes ${count} ${count === 1 ? 'value' : 'values'}, and has ${parts.length}.`);
     return values => apply(...parts.map(part => part(values)));
   }
   function atom() {
-    if (at === tokens.length) throw new ExpressionError('At the end: something is missing after the last sign.');
+    if (at === tokens.length) refuse('At the end: something is missing after the last sign.');
     const {number, name, sign, column} = tokens[at];
     if (number !== undefined) return ++at, () => number;
     if (sign === '(') {
@@ -141,34 +122,31 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
       take(')', 'to close the bracket');
       return inner;
     }
-    if (name === undefined) throw new ExpressionError(`${place()}: ${said()} stands where a value should.`);
+    if (name === undefined) refuse(`${place()}: ${said()} stands where a value should.`);
     ++at;
     if (variables.includes(name)) return values => values[name];
     if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
     if (Object.hasOwn(FUNCTIONS, name)) return call(name, column);
     const names = [...variables, ...Object.keys(CONSTANTS), ...FUNCTION_NAMES];
     const best = names.reduce((a, b) => alike(name, b) > alike(name, a) ? b : a);
-    throw new ExpressionError(
+    return refuse(
         `Column ${column}: “${name}” is not known. ` + (alike(name, best) > .4 ? `Did you mean ${best}? ` : '') +
         `There are ${variables.join(', ')}, pi, e, and ${FUNCTION_NAMES.join(', ')}.`);
   }
   const tree = rule();
-  if (at < tokens.length)
-    throw new ExpressionError(`${place()}: ${said()} stands where a sign such as + or * should, or nothing.`);
+  if (at < tokens.length) refuse(`${place()}: ${said()} stands where a sign such as + or * should, or nothing.`);
   return tree;
 }
 
-// "1/0.1/0.01" or "1, 0.1, 0.01": numbers above 0, radians a position. Throws ExpressionError.
+// "1/0.1/0.01" or "1, 0.1, 0.01": numbers above 0, radians a position. Throws a sentence.
 export function read_frequencies(text) {
   const words = text.split(/[\s,;/]+/).filter(Boolean);
-  if (!words.length) throw new ExpressionError('There are no frequencies yet. Try 1, 0.1, 0.01, 0.001.');
-  if (words.length > 64) throw new ExpressionError(`There are ${words.length} frequencies; at most 64 are read.`);
+  if (!words.length) refuse('There are no frequencies yet. Try 1, 0.1, 0.01, 0.001.');
+  if (words.length > 64) refuse(`There are ${words.length} frequencies; at most 64 are read.`);
   return words.map((word, n) => {
     const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : NaN;
     if (!(value > 0 && value <= 1e6))
-      throw new ExpressionError(
-          `Frequency ${n + 1} is “${word.slice(0, 20)}”; it takes a number above 0, radians a ` +
-          'position.');
+      refuse(`Frequency ${n + 1} is “${word.slice(0, 20)}”; it takes a number above 0, radians a position.`);
     return value;
   });
 }

@@ -4,20 +4,15 @@ import {runs_of} from './figures.mjs';
 import {own_text} from './bias.mjs';
 import {lane_of, options_of} from './take.mjs';
 
+const lengths_at = (edge, shares) => [...new Set(shares.map(share => Math.max(1, Math.round(edge * share))))];
 // Lengths of the small tests during training, for a model that trains to `edge`.
-export function tested_lengths(edge) {
-  const all = new Set();
-  for (const share of [.05, .25, .5, .75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5])
-    all.add(Math.max(1, Math.round(edge * share)));
-  return [...all];
-}
-const STRINGS = 24, EVERY = 25;
-
+export const tested_lengths = edge => lengths_at(edge, [.05, .25, .5, .75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]);
 // Lengths whose strips are counted: closer together near the edge, where things change.
-export function strip_lengths(edge) {
-  const shares = [.25, .5, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5];
-  return [...new Set(shares.map(share => Math.max(1, Math.round(edge * share))))];
-}
+export const strip_lengths = edge => lengths_at(edge, [.25, .5, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]);
+// Lengths at which dispersion is measured.
+export const dispersion_lengths = edge => lengths_at(edge, [.5, 1, 1.5, 2, 3, 4, 5]);
+const plan_of = (until, lengths, every = 25) => ({until, every, lengths, strings: 24});
+
 // The engine's counts, as runs of values: a hundredth of the size.
 export function in_runs(seen) {
   const made = {reads: seen.reads};
@@ -72,48 +67,46 @@ export function tell_apart(lanes) {
   });
 }
 
-// The state of a lane before its model answers. replayed: index into tests, while an earlier one is shown.
-const NOTHING = () => ({run: null, log: [], tests: [], counted: null, error: '', replayed: null});
-
 export class Lane {
   #times = [];      // [milliseconds, step] for the last seconds of training
   #opening = null;  // the promise of an engine
   #beginning = {};  // the number of the latest call of train
 
-  log = [];
-  tests = [];
   baselines = {};
-  counted = null;
   status = 'ready';
-  error = '';
   speed = 0;
   before = null;
   about = null;
   engine = null;
   twin = false;
-  run;              // put into the page by `poslab web`
   plan;
   made = null;      // the spec of the model and the current curves, while `spec` may have changed
-  replayed = null;  // index into tests, while an earlier one is shown
   /** @type {(tested?: boolean) => void} */
   changed = () => {};
 
   constructor(spec, number) {
-    Object.assign(this, NOTHING());
     this.spec = spec;
     this.number = number;
+    this.#forget();
+  }
+  // The state before its model answers.
+  #forget() {
+    this.run = null;       // put into the page by `poslab web`
+    this.log = [];
+    this.tests = [];
+    this.counted = null;
+    this.error = '';
+    this.replayed = null;  // index into tests, while an earlier one is shown
   }
   // A lane that was trained when the page was made: it has curves, but no model.
   static recorded(spec, number, record) {
     const lane = new Lane(spec, number);
-    lane.status = 'recorded';
-    lane.made = {...spec};
-    lane.tests = record.tests;
-    lane.log = record.log.map(([step, loss, accuracy, gradient_norm]) => ({step, loss, accuracy, gradient_norm}));
-    lane.baselines = record.baselines;
-    lane.counted = Promise.resolve(record.seen);
-    lane.about = {parameters: record.parameters, command: record.command};
-    return lane;
+    const {tests, baselines, seen, parameters, command} = record;
+    const log = record.log.map(([step, loss, accuracy, gradient_norm]) => ({step, loss, accuracy, gradient_norm}));
+    return Object.assign(lane, {
+      status: 'recorded', made: {...spec}, tests, log, baselines, counted: Promise.resolve(seen),
+      about: {parameters, command}
+    });
   }
   // A run that `poslab web` put into the page. It has curves at once, and its model once it is loaded.
   static of_run(run, number) {
@@ -129,8 +122,7 @@ export class Lane {
     try {
       const engine = await this.open(), bytes = atob(checkpoint.slice(checkpoint.indexOf(',') + 1));
       this.about = await engine.call('load', Uint8Array.from(bytes, c => c.charCodeAt(0)), `the run ${name}`);
-      const lengths = await engine.call('fitting', tested_lengths(Number(config.train_length)));
-      this.plan = {until: step, every: EVERY, lengths, strings: STRINGS};
+      this.plan = plan_of(step, await engine.call('fitting', tested_lengths(Number(config.train_length))));
       this.changed();
     } catch (wrong) {
       this.fail(wrong.message);
@@ -169,21 +161,19 @@ export class Lane {
   async train(state, {compare = false} = {}) {
     const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
-    Object.assign(
-        this, NOTHING(), {made: {...this.spec}, status: 'starting', about: null, speed: 0, plan: null});
+    this.#forget();
+    Object.assign(this, {made: {...this.spec}, status: 'starting', about: null, speed: 0, plan: null});
     this.changed();
     try {
       const engine = await this.open();
       if (!last_word()) return;
-      const {train_length, steps} = state, options = options_of(state, this.spec);
-      const about = await engine.call('train_new', options);
+      const about = await engine.call('train_new', options_of(state, this.spec));
       if (!last_word()) return;
-      const lengths = await engine.call('fitting', tested_lengths(train_length));
+      const {train_length, steps} = state, lengths = await engine.call('fitting', tested_lengths(train_length));
       const baselines = by_name(await engine.call('baselines', lengths));
       if (!last_word()) return;
       // Messages of the old model, sent until its Worker learns of the new one, do not count.
-      const plan = {until: steps, every: Math.min(EVERY, steps), lengths, strings: STRINGS};
-      Object.assign(this, {about, baselines, plan, log: [], tests: []});
+      Object.assign(this, {about, baselines, plan: plan_of(steps, lengths, Math.min(25, steps)), log: [], tests: []});
       if (this.status === 'starting') await this.resume();
       this.changed();
     } catch (wrong) {
@@ -194,7 +184,7 @@ export class Lane {
   async recall(state, weights, steps) {
     const engine = await this.open();
     this.about = await engine.call('recall', options_of(state, this.spec), weights, steps);
-    this.plan = {until: steps, every: EVERY, lengths: tested_lengths(state.train_length), strings: STRINGS};
+    this.plan = plan_of(steps, tested_lengths(state.train_length));
   }
   // One Worker, even if it is requested again before it is ready.
   open() {
@@ -212,19 +202,17 @@ export class Lane {
   #use(engine) {
     this.engine = engine;
     // Without `about`, a training begins: messages are of the model before.
-    engine.on('steps', ({steps}) => {
-      if (!this.about) return;
+    const on = (event, hear) => engine.on(event, said => this.about && hear(said));
+    on('steps', ({steps}) => {
       this.log.push(...steps);
       this.#clock();
       this.changed();
     });
-    engine.on('tested', test => {
-      if (!this.about) return;
+    on('tested', test => {
       if (this.tests.at(-1)?.step !== test.step) this.tests.push(test);
       this.changed(true);
     });
-    engine.on('done', () => {
-      if (!this.about) return;
+    on('done', () => {
       this.status = 'done';
       this.changed(true);
     });
@@ -267,8 +255,8 @@ export class Lane {
     const about = await engine.call('load', bytes, name);
     this.#beginning = {};  // a training about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
-    const plan = {until: about.done, every: EVERY, lengths, strings: STRINGS};
-    Object.assign(this, NOTHING(), {about, made: lane_of(about.config), status: 'paused', plan});
+    this.#forget();
+    Object.assign(this, {about, made: lane_of(about.config), status: 'paused', plan: plan_of(about.done, lengths)});
     this.baselines = by_name(await engine.call('baselines', lengths));
     await this.resume();
   }
@@ -294,3 +282,6 @@ export class Lane {
     this.engine = this.#opening = null;
   }
 }
+
+// The lanes that were trained when the page was made, without an engine yet.
+export const recorded_lanes = ({lanes}) => lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));

@@ -4,33 +4,37 @@
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
 
-// The settings of a link: name, parser, and default. Numbers have a range.
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
-const NUMBERS = {
-  length: [1, 500, 20], steps: [1, 100000, 1200], layers: [1, 8, 2], heads: [1, 16, 4], d_model: [4, 256, 64],
-  batch: [1, 256, 32], train_length: [1, 100, 20], scene: [1, 6, 1], layer: [1, 8, 1], head: [1, 16, 1],
-  time: [2, 512, 64]
+// The field of the race and the link accept the same learning rates.
+export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
+const is_whole = (least, most) => text => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most;
+const whole = (least, most, standard) =>
+    ({standard, takes: `a whole number from ${least} to ${most}`, fits: is_whole(least, most)});
+const one_of = (...names) =>
+    ({standard: names[0], takes: `one of ${names.join(', ')}`, fits: text => names.includes(text)});
+// The settings of a link that take not every text; the state has those with a default in quotes as texts.
+const CHECKED = {
+  lr: {standard: '0.001', takes: 'a number above 0, at most 1', fits: is_rate}, max_position: whole(1, 999999, '400'),
+  length: whole(1, 500, 20), steps: whole(1, 100000, 1200), layers: whole(1, 8, 2), heads: whole(1, 16, 4),
+  d_model: whole(4, 256, 64), batch: whole(1, 256, 32), train_length: whole(1, 100, 20), scene: whole(1, 6, 1),
+  layer: whole(1, 8, 1), head: whole(1, 16, 1), time: whole(2, 512, 64), own: one_of('bias', 'positions', 'frequencies')
 };
-const TEXTS = ['task', 'string', 'matrix', 'beside', 'own', 'expression', 'guess', 'lr', 'max_position'];
+// and those that do
+const TEXTS = {task: 'bucket_sort', string: '', matrix: 'alibi', beside: '', expression: '', guess: ''};
 const LONGEST_LINK = 8000, LONGEST_TEXT = 600, MOST_LANES = 4;
 
-const first_lane = (encoding, positions) => ({encoding, positions, temperature: 'none', seed: 1});
-export const FIRST_LANES = [
-  first_lane('learned', 'sequential'), first_lane('rope', 'sequential'), first_lane('alibi', 'sequential'),
-  first_lane('rope', 'randomized')
-];
+export const plain_lane = (encoding, positions = 'sequential') => ({encoding, positions, temperature: 'none', seed: 1});
+export const FIRST_LANES =
+    [plain_lane('learned'), plain_lane('rope'), plain_lane('alibi'), plain_lane('rope', 'randomized')];
 
 let of_runs = {};
 // A page with runs of its own begins with these, and a link has the differences.
 export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {
-  const state = {
-    view: 'start', embed: false, lanes: FIRST_LANES.map(lane => ({...lane})), lr: '0.001', max_position: '400',
-    task: 'bucket_sort', string: '', matrix: 'alibi', beside: '', own: 'bias', expression: '', guess: ''
-  };
-  for (const [name, [, , standard]] of Object.entries(NUMBERS)) state[name] = standard;
-  return Object.assign(state, structuredClone(of_runs));
+  const checked = Object.fromEntries(Object.entries(CHECKED).map(([name, {standard}]) => [name, standard]));
+  const lanes = FIRST_LANES.map(lane => ({...lane}));
+  return {view: 'start', embed: false, lanes, ...TEXTS, ...checked, ...structuredClone(of_runs)};
 }
 
 export function same_lanes(a, b) {
@@ -41,19 +45,15 @@ function written_lane(lane) {
   const words = [lane.encoding, lane.positions, lane.temperature, lane.seed];
   return words.map(encodeURIComponent).join('~');
 }
-// The field of the race and the link accept the same learning rates.
-export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
-
 // "#view=race&task=bucket_sort&lane=rope~randomized~none~1": the readable differences to the first state.
 export const link_of = state => link_and_rest(state).link;
 // {link, left_out: lanes without room in it}
 export function link_and_rest(state) {
   const first = first_state(), parts = [];
-  const view = state.embed ? 'embed' : 'view';
-  if (state.embed || state.view !== first.view) parts.push(`${view}=${state.view}`);
-  const allowed = name => !NUMBERS[name] || state[name] >= NUMBERS[name][0] && state[name] <= NUMBERS[name][1];
-  for (const name of [...TEXTS, ...Object.keys(NUMBERS)])
-    if (state[name] !== first[name] && allowed(name)) parts.push(`${name}=${encodeURIComponent(state[name])}`);
+  if (state.embed || state.view !== first.view) parts.push(`${state.embed ? 'embed' : 'view'}=${state.view}`);
+  for (const name of Object.keys({...TEXTS, ...CHECKED}))
+    if (state[name] !== first[name] && (CHECKED[name]?.fits(state[name]) ?? true))
+      parts.push(`${name}=${encodeURIComponent(state[name])}`);
   const left_out = [];
   if (!same_lanes(state.lanes, first.lanes))
     for (const lane of state.lanes) {
@@ -72,71 +72,54 @@ function decoded(text) {
   }
 }
 
+const quoted = (text, most = 30) => `“${text.slice(0, most)}”`;
 function read_lane(text, say) {
   const words = text.split('~').map(decoded);
   const [encoding, positions = 'sequential', temperature = 'none', seed = '1'] = words;
   if (!encoding || words.includes(null) || words.length > 4)
-    return void say(
-        `The link has a lane “${text.slice(0, 60)}” that cannot be read; it takes ` +
+    say(`The link has a lane ${quoted(text, 60)} that cannot be read; it takes ` +
         'encoding~positions~temperature~seed, as in rope~randomized~none~1. That lane was left out.');
-  if (!/^\d{1,15}$/.test(seed))
-    return void say(
-        `The link has a lane with the seed “${seed.slice(0, 30)}”; a seed is a whole number from 0. ` +
-        'That lane was left out.');
-  return {encoding, positions, temperature, seed: Number(seed)};
+  else if (!/^\d{1,15}$/.test(seed))
+    say(`The link has a lane with the seed ${quoted(seed)}; a seed is a whole number from 0. That lane was left out.`);
+  else
+    return {encoding, positions, temperature, seed: Number(seed)};
 }
 
 // Returns {state, problems}: problems are sentences, one for each ignored part of the link.
 export function read_link(fragment) {
   const state = first_state(), problems = [], lanes = [], say = sentence => problems.push(sentence);
-  let text = fragment.replace(/^#/, '');
-  if (text.length > LONGEST_LINK) {
-    say(`The link has ${text.length} characters, more than the ${
-        LONGEST_LINK} that are read. The first page is shown.`);
-    text = '';
-  }
-  for (const part of text.split('&').filter(Boolean)) {
-    const cut = part.indexOf('='), raw = cut < 0 ? '' : part.slice(cut + 1);
-    const name = decoded(cut < 0 ? part : part.slice(0, cut)) ?? part, value = decoded(raw);
+  const text = fragment.replace(/^#/, ''), too_long = text.length > LONGEST_LINK;
+  if (too_long)
+    say(`The link has ${text.length} characters, more than the ${LONGEST_LINK} that are read. ` +
+        'The first page is shown.');
+  for (const part of too_long ? [] : text.split('&').filter(Boolean)) {
+    const [, written, raw] = /^([^=]*)=?(.*)$/s.exec(part), name = decoded(written) ?? written, value = decoded(raw);
     if (value === null)
-      say(`The link’s “${name.slice(0, 30)}” has a broken character code. It was left out.`);
+      say(`The link’s ${quoted(name)} has a broken character code. It was left out.`);
     else if (name === 'view' || name === 'embed') {
       if (VIEWS.includes(value))
         state.view = value, state.embed = name === 'embed';
       else
-        say(`The link names a page “${value.slice(0, 30)}”; there are ${VIEWS.join(', ')}. ` +
-            'The first page is shown.');
+        say(`The link names a page ${quoted(value)}; there are ${VIEWS.join(', ')}. The first page is shown.`);
     } else if (name === 'lane') {
       const lane = read_lane(raw, say);
       if (lane && lanes.length === MOST_LANES)
         say(`The link has more than ${MOST_LANES} lanes. The first ones are shown.`);
       else if (lane)
         lanes.push(lane);
-    } else if (Object.hasOwn(NUMBERS, name)) {
-      const [least, most, standard] = NUMBERS[name], number = Number(value);
-      if (/^\d+$/.test(value) && number >= least && number <= most)
-        state[name] = number;
+    } else if (Object.hasOwn(CHECKED, name)) {
+      const {standard, takes, fits} = CHECKED[name];
+      if (fits(value))
+        state[name] = typeof standard === 'number' ? Number(value) : value;
       else
-        say(`The link has ${name} = “${value.slice(0, 30)}”; it takes a whole number from ${least} to ${most}. ` +
-            `It is ${standard} now.`);
-    } else if (TEXTS.includes(name)) {
+        say(`The link has ${name} = ${quoted(value)}; it takes ${takes}. It is ${standard} now.`);
+    } else if (Object.hasOwn(TEXTS, name)) {
       if (value.length <= LONGEST_TEXT)
         state[name] = value;
       else
         say(`The link’s ${name} has ${value.length} characters, more than ${LONGEST_TEXT}. It was left out.`);
     } else if (name)
-      say(`The link sets “${name.slice(0, 30)}”, which this page does not know. It was left out.`);
-  }
-  if (!is_rate(state.lr)) {
-    say(`The link has lr = “${
-        state.lr.slice(0, 30)}”; a learning rate is a number above 0, at most 1. It is 0.001 now.`);
-    state.lr = '0.001';
-  }
-  if (!/^\d{1,6}$/.test(state.max_position) || Number(state.max_position) < 1) {
-    say(`The link has max_position = “${state.max_position.slice(0, 30)}”; it takes a whole number from 1 to ` +
-        '999999. ' +
-        'It is 400 now.');
-    state.max_position = '400';
+      say(`The link sets ${quoted(name)}, which this page does not know. It was left out.`);
   }
   if (lanes.length) state.lanes = lanes;
   return {state, problems};
@@ -152,15 +135,15 @@ export function check_names(state, catalog) {
   const problems = [], first = first_state();
   const check = (what, list, holder, field, standard) => {
     if (known_name(list, holder[field])) return;
-    problems.push(
-        `The link has the ${what} “${holder[field].slice(0, 40)}”, which is not among the ${list.length} ` +
+    problems.push(`The link has the ${what} ${quoted(holder[field], 40)}, which is not among the ${list.length} ` +
         `that there are. It is ${standard} now.`);
     holder[field] = standard;
   };
   check('task', catalog.tasks, state, 'task', first.task);
   for (const lane of state.lanes) {
     const own = own_text(lane.encoding);
-    if (own === null) check('encoding', catalog.encodings, lane, 'encoding', 'rope');
+    if (own === null)
+      check('encoding', catalog.encodings, lane, 'encoding', 'rope');
     else
       try {
         read_expression(own);

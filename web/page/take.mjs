@@ -80,27 +80,17 @@ export function file_name(words, ending) {
   return `${name || 'past-the-edge'}.${ending}`;
 }
 
-// The options of a model in the engine, from the page's state and one of its lanes. max_position: positions that random
-// samplers draw from, and rows of a learned table.
-export function options_of(state, lane) {
-  const own = own_text(lane.encoding);
+// Options that the page's state has, as numbers and as texts. max_position: positions that random samplers draw from,
+// and rows of a learned table.
+const NUMBERS = ['steps', 'layers', 'heads', 'd_model', 'batch', 'train_length'];
+const TEXTS = ['task', 'lr', 'max_position'];
+const made_of = (names, value_of) => Object.fromEntries(names.map(name => [name, value_of(name)]));
+// The options of a model in the engine, from the state and one of its lanes.
+export function options_of(state, {encoding, positions, temperature, seed, more}) {
+  const own = own_text(encoding);
   return {
-    task: state.task,
-    encoding: own === null ? lane.encoding : calibrated_bias(own, state),
-    positions: lane.positions,
-    temperature: lane.temperature,
-    seed: String(lane.seed),
-    layers: String(state.layers),
-    heads: String(state.heads),
-    d_model: String(state.d_model),
-    batch: String(state.batch),
-    lr: state.lr,
-    train_length: String(state.train_length),
-    steps: String(state.steps),
-    max_position: state.max_position,
-    eval_lengths: '1:100',
-    eval_samples: '32',
-    ...lane.more
+    ...made_of([...TEXTS, ...NUMBERS], name => String(state[name])), positions, temperature, seed: String(seed),
+    encoding: own === null ? encoding : calibrated_bias(own, state), eval_lengths: '1:100', eval_samples: '32', ...more
   };
 }
 // Options without a field on the page; those of a checkpoint or a run stay with its lane, as `more`. Options of its
@@ -121,21 +111,9 @@ export const more_words = ({more = {}}, options) =>
         .map(([name, value]) => `${name} ${value}`)
         .join(', ');
 // The reverse: the lane and the page's state for a model's options.
-export const lane_of = config => ({
-  encoding: config.encoding,
-  positions: config.positions,
-  temperature: config.temperature,
-  seed: Number(config.seed),
-  more: Object.fromEntries(UNSHOWN.filter(name => name in config).map(name => [name, config[name]]))
+export const lane_of = ({encoding, positions, temperature, seed, ...rest}) => ({
+  encoding, positions, temperature, seed: Number(seed),
+  more: made_of(UNSHOWN.filter(name => name in rest), name => rest[name])
 });
-export const state_of = ({task, steps, layers, heads, d_model, batch, lr, train_length, max_position}) => ({
-  task,
-  lr,
-  max_position,
-  steps: Number(steps),
-  layers: Number(layers),
-  heads: Number(heads),
-  d_model: Number(d_model),
-  batch: Number(batch),
-  train_length: Number(train_length)
-});
+export const state_of = config =>
+    ({...made_of(TEXTS, name => config[name]), ...made_of(NUMBERS, name => Number(config[name]))});

@@ -18,6 +18,11 @@ function need_model() {
   if (!model) throw new Error('There is no model yet: press Train first.');
   return model;
 }
+function forget() {
+  running = null;
+  model?.free();
+  model = null;
+}
 const about = () =>
     ({parameters: model.parameters, config: model.config(), command: model.command(), done: model.done});
 
@@ -63,8 +68,6 @@ async function run({until, every, lengths, strings}) {
   }
 }
 
-const size_of = shape => shape.reduce((all, n) => all * n, 1);
-
 // The engine's message, as a sentence.
 function sentence(wrong) {
   const words = wrong.message.trim();
@@ -79,28 +82,23 @@ const calls = {
   },
   catalog: () => lab.catalog(),
   train_new(options) {
-    running = null;
-    model?.free();
-    model = null;
+    forget();
     model = lab.train_new(options);
     return about();
   },
   load(bytes, name) {
     const loaded = lab.load(bytes, name);  // throws before the current model is given up
-    running = null;
-    model?.free();
+    forget();
     model = loaded;
     return about();
   },
   // A model from weights in half precision; Adam's moments begin at 0.
   recall(options, halves, steps) {
-    const made = lab.train_new(options);
-    const numbers = new Float32Array(made.parts.reduce((all, part) => all + size_of(part.shape), 0));
+    calls.train_new(options);
+    const numbers = new Float32Array(model.parts.reduce((all, {shape}) => all + shape.reduce((a, b) => a * b, 1), 0));
     numbers.set(from_halves(halves));
-    lab.call('fill', [made.number, steps], numbers);
-    made.done = steps;
-    model?.free();
-    model = made;
+    lab.call('fill', [model.number, steps], numbers);
+    model.done = steps;
     return about();
   },
   // Those of these lengths that fit the model.
@@ -120,17 +118,11 @@ const calls = {
     running = null;
     return need_model().step(count);
   },
-  test: plan => need_model().test(plan),
-  baselines: lengths => need_model().baselines(lengths),
-  seen: (lengths, steps) => need_model().seen(lengths, steps),
-  ask: (symbols, plan) => need_model().ask(symbols, plan),
-  dispersion: (lengths, temperature) => need_model().dispersion(lengths, temperature),
-  align: length => need_model().align(length),
-  matrix_of_model: (time, where) => need_model().matrix(time, where),
-  checkpoint: () => need_model().checkpoint(),
   matrix: (encoding, time, options) => lab.matrix(encoding, time, options),
   explain: (encoding, options) => lab.explain(encoding, options),
 };
+for (const name of ['test', 'baselines', 'seen', 'ask', 'dispersion', 'align', 'checkpoint'])
+  calls[name] = (...parts) => need_model()[name](...parts);
 
 onmessage = async ({data: {id, call, parts, turn}}) => {
   if (turn) return go?.();
