@@ -26,7 +26,7 @@ def visited(file):
         began = time.monotonic()
         page.show()
         shoot(page, began, "the curves are there; how many will hold?", frames)
-        page.run("document.querySelector('.pills input[value=three]').click()")
+        page.run("document.querySelectorAll('.choice input')[3].click()")
         for length in range(20, 41):
             put(page, "#length", length)
             time.sleep(.1)

@@ -271,8 +271,8 @@ test('a long training is drawn as means of neighbours', () => {
   assert.deepEqual(smoothed([], 'loss'), []);
 });
 test('a picture as a file has its colours in itself', () => {
-  const file =
-      svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', {'--c0': '#123456', '--paper': '#fff'});
+  const colours = {'--c0': '#123456', '--paper': '#fff'};
+  const file = svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', name => colours[name]);
   assert.ok(!file.includes('var(') && file.includes('stroke:#123456') && file.includes('a &amp; b'));
 });
 

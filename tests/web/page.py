@@ -36,7 +36,7 @@ def first_screen(page):
 
 def the_drag(page):
     """A guess, then the pointer past the edge: three lanes fall and one holds, and the strips say why."""
-    page.run("document.querySelector('.pills input[value=three]').click()")
+    page.run("document.querySelectorAll('.choice input')[3].click()")
     assert "You said three" in page.text("#drag-help")
     box = page.run("(b => [b.left, b.top, b.width, b.height])(document.querySelector('.drag').getBoundingClientRect())")
     at = lambda length: box[0] + box[2] * (44 + length / 100 * 246) / 300
@@ -305,7 +305,7 @@ def write_your_own(page):
         assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"
     put(page, "textarea", "if(abs(i - j) < 8, 0, -4)")
     assert page.text(".own p.bad") == "" and page.run("document.querySelectorAll('.laws .good').length") == 5
-    page.run("document.querySelectorAll('.own .pills input')[2].click()")
+    page.run("document.querySelectorAll('.own .choice input')[2].click()")
     for text, words in bad["frequencies"]:
         put(page, "textarea", text)
         assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"

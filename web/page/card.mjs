@@ -1,16 +1,16 @@
 // The card of a lane: its name, its accuracy at the chosen length, its curve, and the three strips that explain it.
 // Redrawn at most once a frame.
 import {element} from '../../lab/page/element.mjs';
-import {draw_svg, say, tell, write} from './dom.mjs';
+import {block, draw_svg, say, tell, write} from './dom.mjs';
 import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, SIGNS, strip_shapes, upright_at} from './figures.mjs';
 
-const WIDTH = 300, HEIGHT = 190,
-      STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
+const WIDTH = 300, HEIGHT = 190;
+const STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
 // The line style of a lane in every chart.
 export const line_of = ({name, number}, points) =>
     ({name, colour: `var(--c${number})`, dash: DASHES[number % 4], mark: MARKS[number % 4], points});
-export const legend_of = ({name, number}) =>
-    element('span', {class: `c${number} tag`}, `${SIGNS[number % 4]} ${name} `);
+export const legend_of = ({name, number, colour = number}) =>
+    element('span', {class: `c${colour} tag`}, `${SIGNS[number % 4]} ${name} `);
 export function curves_of(lane, limit = Infinity) {
   const within = ({curve}) => curve.filter(([length]) => length <= limit), curve = line_of(lane, within(lane));
   /** @type {any[]} */
@@ -20,11 +20,14 @@ export function curves_of(lane, limit = Infinity) {
   return curve.points.length ? [...all, curve] : all;
 }
 // chance, majority and content_only by length, as grey lines; and a legend for them.
-const BASELINES = {majority: '6 4', content_only: '2 3', chance: '9 3 2 3'};
+const BASELINES = {
+  majority: ['6 4', 'each place’s most frequent symbol,'], content_only: ['2 3', 'the content alone,'],
+  chance: ['9 3 2 3', 'chance.']
+};
 export function baseline_curves(baselines) {
   const grey = {colour: 'var(--faint)', thin: true};
   return Object.entries(BASELINES).filter(([name]) => baselines[name])
-      .map(([name, dash]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
+      .map(([name, [dash]]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
 }
 // The legend of strips and grey lines, below the lanes. edge: the trained length.
 export const lanes_legend = edge => element(
@@ -34,13 +37,12 @@ export const lanes_legend = edge => element(
     ` is what the scheme reads. A string of ${edge} with as many slots for its answer has ${2 * edge} positions. `,
     'Values are counted one by one: a whole string of neighbours may be new where each gap is not (lecture, scene 5). ',
     'Grey lines take no understanding: ',
-    baseline_legend('each place’s most frequent symbol', 'the content alone', 'chance'));
-export const baseline_legend = (...words) => Object.values(BASELINES).map((dash, n) => {
-  const line = element('span', {class: 'key', 'aria-hidden': 'true'});
-  line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +
-      `stroke-dasharray:${dash}"/></svg>`;
-  return [element('span', {class: 'kept'}, line, ` ${words[n]}${n < words.length - 1 ? ',' : '.'}`), ' '];
-});
+    Object.values(BASELINES).map(([dash, words]) => {
+      const line = element('span', {class: 'key', 'aria-hidden': 'true'});
+      line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +
+          `stroke-dasharray:${dash}"/></svg>`;
+      return [element('span', {class: 'kept'}, line, ` ${words}`), ' '];
+    }));
 
 // settings: an element below the name; controls: those below the strips. view(): the page's current {length, limit,
 // edge, longest, task, drag(length), about(lane)}; beyond `limit` no curve is drawn.
@@ -56,11 +58,11 @@ export class Card {
     this.about = element('p', {class: 'about-lane'});
     this.score = element('output', {class: 'score'});
     this.asked = element('span', {class: 'asked'});
-    this.chart = element('div', {class: 'picture drag'});
+    this.chart = block('picture drag');
     this.status = element('p', {class: 'status'});
     this.strips = STRIPS.map(([key, words]) => {
-      const picture = element('div', {class: 'strip'}), said = element('span', {class: 'share'});
-      const head = element('div', {class: 'strip-head'}, element('span', {class: 'what'}, words), said);
+      const picture = block('strip'), said = element('span', {class: 'share'});
+      const head = block('strip-head', element('span', {class: 'what'}, words), said);
       return {key, words, picture, said, row: element('div', {class: 'strip-row', hidden: true}, head, picture)};
     });
     const symbol = element('span', {class: 'symbol', 'aria-hidden': 'true'});
@@ -69,8 +71,7 @@ export class Card {
     this.node = element(
         'article', {class: 'lane', 'aria-labelledby': this.title.id}, element('header', {}, symbol, this.title),
         this.about, settings, element('p', {class: 'now'}, this.score, this.asked), this.chart,
-        element('div', {class: 'strips'}, this.strips.map(strip => strip.row)), this.status,
-        element('div', {class: 'controls'}, controls));
+        block('strips', this.strips.map(strip => strip.row)), this.status, block('controls', controls));
     this.#listen();
     lane.changed = important => this.draw(important);
     this.draw();
@@ -78,14 +79,11 @@ export class Card {
   #listen() {
     const drag = event => {
       const {longest} = this.view(), edge = this.#edge(), box = this.chart.getBoundingClientRect();
-      const frame = frame_of(this.#chart(longest, edge));
-      this.view().drag(
-          Math.min(longest, Math.max(1, Math.round(frame.x.inverse((event.clientX - box.left) / box.width * WIDTH)))));
+      const place = (event.clientX - box.left) / box.width * WIDTH;
+      const length = Math.round(frame_of(this.#chart(longest, edge)).x.inverse(place));
+      this.view().drag(Math.min(longest, Math.max(1, length)));
     };
-    this.chart.addEventListener('pointerdown', event => {
-      this.chart.setPointerCapture(event.pointerId);
-      drag(event);
-    });
+    this.chart.addEventListener('pointerdown', event => (this.chart.setPointerCapture(event.pointerId), drag(event)));
     this.chart.addEventListener('pointermove', event => event.buttons && drag(event));
   }
   // The length to which its model was trained, whatever the current settings.
@@ -136,11 +134,9 @@ export class Card {
         continue;
       }
       said.textContent = Number.isFinite(share) ? share > .99995 ? 'all met' : `${percent(share)} met` : '';
-      draw_svg(
-          picture, strip_shapes(strip, WIDTH, 22), WIDTH, 22,
-          `${words} at length ${strip.length}: ${said.textContent} in training` +
-              (read ? '; this is what the scheme reads' : ''),
-          'none');
+      const spoken = `${words} at length ${strip.length}: ${said.textContent} in training` +
+          (read ? '; this is what the scheme reads' : '');
+      draw_svg(picture, strip_shapes(strip, WIDTH, 22), WIDTH, 22, spoken, 'none');
     }
   }
   #announce() {
@@ -150,8 +146,7 @@ export class Card {
     if (lane.status !== 'done' && now - this.#announced < 5000) return;
     this.#announced = now;
     const edge = this.#edge();
-    tell(
-        `${lane.name}, step ${lane.test.step}: ${percent(lane.at(edge))} at length ${edge}, ` +
+    tell(`${lane.name}, step ${lane.test.step}: ${percent(lane.at(edge))} at length ${edge}, ` +
         `${percent(lane.at(3 * edge))} at length ${3 * edge}${lane.status === 'done' ? '; training is done' : ''}`);
   }
 }
@@ -162,10 +157,8 @@ const of_task = ({about}, task) => task && about?.config && about.config.task !=
 // A note for a model that is no better than the baselines at its own length.
 function not_learned(lane, edge) {
   const least = Math.max(...Object.values(lane.baselines).map(curve => lane.at(edge, curve)).filter(Number.isFinite));
-  return lane.at(edge) < least + .05 ?
-      `. Not learned: even at length ${
-          edge} it is no better than the grey lines. Train longer, or take an easier task` :
-      '';
+  return lane.at(edge) < least + .05 ? `. Not learned: even at length ${edge} it is no better than the grey lines. ` +
+      'Train longer, or take an easier task' : '';
 }
 
 export function status_of(lane, edge = 0) {

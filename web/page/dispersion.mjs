@@ -1,9 +1,11 @@
 // Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
 import {element} from '../../lab/page/element.mjs';
-import {button, draw_svg, field, is_narrow, number, say, slider} from './dom.mjs';
+import {block, button, draw_chart, field, figure, is_narrow, live, note, number, row, say, slider,
+        view_of} from './dom.mjs';
 import {short} from '../../lab/page/text.mjs';
-import {line_of} from './card.mjs';
-import {SIGNS, chart_shapes, percent} from './figures.mjs';
+import {legend_of, line_of} from './card.mjs';
+import {percent} from './figures.mjs';
+import {dispersion_lengths} from './lane.mjs';
 import {model_picker} from './models.mjs';
 
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
@@ -18,34 +20,31 @@ export function dispersion_chart(holder, measure, curves, edge, shape = size()) 
   }));
   const chart = {x: [0, longest], y: [0, high], x_label: 'length', shaded: edge, curves: lines, ...shape};
   const ends = ({name, rows}) => `${name}: ${short(rows[0][measure])} to ${short(rows.at(-1)[measure])}`;
-  draw_svg(
-      holder, chart_shapes(chart), shape.width, shape.height,
-      `${MEASURES[measure]}, by length: ${curves.map(ends).join('; ')}`);
+  draw_chart(holder, chart, `${MEASURES[measure]}, by length: ${curves.map(ends).join('; ')}`);
 }
-export const dispersion_legend = curves => curves.map(
-    ({name, colour}, n) => element('span', {class: `c${colour ?? n} tag`}, `${SIGNS[n % 4]} ${name} `));
+export const dispersion_legend = curves => curves.map((curve, number) => legend_of({number, ...curve}));
 
 export function dispersion_view(app) {
   const {state} = app, curves = new Map();
   let lane = null, busy = Promise.resolve(), tau = 1;
-  const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
-  const said = element('p', {class: 'verdict', 'aria-live': 'polite'}), legend = element('p', {class: 'note'});
-  const shown = element('output', {}, '1.00');
+  const pictures = {largest: block('picture'), entropy: block('picture')};
+  const said = live(), legend = note(), shown = element('output', {}, '1.00');
   const set_tau = value => {
     tau = value / 100;
     shown.textContent = tau.toFixed(2);
   };
   const sharper = slider(100, 30, 150, set_tau, {onchange: () => measure(`temperature ${tau.toFixed(2)}`, tau)});
   const edge = () => Number(lane.about.config.train_length);
-  const length = number(60, 2, 150, () => {});
+  const length = number(60, 2, 150);
 
   function draw() {
     const list = [...curves].map(([name, rows]) => ({name, rows}));
-    if (!list.length) return;
-    dispersion_chart(largest, 'largest', list, edge());
-    dispersion_chart(entropy, 'entropy', list, edge());
+    for (const [measure, picture] of Object.entries(pictures)) dispersion_chart(picture, measure, list, edge());
     legend.replaceChildren(...dispersion_legend(list));
   }
+  // The accuracy at a length; temperature: by default the model's own.
+  const accuracy_at = async (model, length, temperature) =>
+      (await model.engine.call('test', {lengths: [length], strings: 32, temperature}))[0].accuracy;
   // One request at a time; at most the plain model and two others are drawn.
   function measure(name, temperature) {
     const mine = lane;
@@ -53,23 +52,20 @@ export function dispersion_view(app) {
       if (lane !== mine) return;
       try {
         said.textContent = 'measuring …';
-        const lengths = [.5, 1, 1.5, 2, 3, 4, 5].map(share => Math.max(1, Math.round(share * edge())));
-        const far = Number(length.value), room = await mine.engine.call('fitting', [...new Set([...lengths, far])]);
+        const lengths = dispersion_lengths(edge()), far = Number(length.value);
+        const room = await mine.engine.call('fitting', [...new Set([...lengths, far])]);
         const rows = await mine.engine.call('dispersion', lengths.filter(n => room.includes(n)), temperature);
-        const right = temperature === undefined ? {} : {temperature};
-        const [tested] =
-            room.includes(far) ? await mine.engine.call('test', {lengths: [far], strings: 32, ...right}) : [];
+        const tested = room.includes(far) ? await accuracy_at(mine, far, temperature) : null;
         if (lane !== mine) return;  // another model was chosen in the meantime
         const names = [...curves.keys()].filter(one => one !== 'as trained' && one !== name);
         if (names.length > 1) curves.delete(names[0]);
         curves.delete(name);
         curves.set(name, rows);
         const at = rows.find(row => row.length >= edge()), last = rows.at(-1);
-        said.textContent =
-            `${name}: the largest weight of a row is ${percent(at.largest)} on average at length ${at.length}, ` +
-            `and ${percent(last.largest)} at length ${last.length}. ` +
-            (tested ? `Accuracy at length ${far}: ${percent(tested.accuracy)}.` :
-                      `This model has no positions for length ${far}.`);
+        said.textContent = `${name}: the largest weight of a row is ${percent(at.largest)} on average at length ` +
+            `${at.length}, and ${percent(last.largest)} at length ${last.length}. ` +
+            (tested === null ? `This model has no positions for length ${far}.` :
+                               `Accuracy at length ${far}: ${percent(tested)}.`);
         draw();
       } catch (wrong) {
         if (lane === mine) said.textContent = wrong.message;
@@ -83,9 +79,8 @@ export function dispersion_view(app) {
     said.textContent = 'trying 11 temperatures …';
     try {
       const found = await lane_then.engine.call('align', long);
-      const test = async temperature =>
-          (await lane_then.engine.call('test', {lengths: [long], strings: 32, temperature}))[0].accuracy;
-      const [before, after] = [await test(1), await test(found.temperature)];
+      const before = await accuracy_at(lane_then, long, 1);
+      const after = await accuracy_at(lane_then, long, found.temperature);
       if (lane !== lane_then) return;
       set_tau(sharper.value = Math.round(100 * found.temperature));
       await measure(`aligned at ${long}: ${found.temperature.toFixed(2)}`, found.temperature);
@@ -93,8 +88,8 @@ export function dispersion_view(app) {
       said.textContent =
           `At length ${long}, temperature ${found.temperature.toFixed(2)} brings the largest weight from ` +
           `${percent(found.before.largest)} to ${percent(found.after.largest)}; at length ${edge()} it is ` +
-          `${percent(found.target.largest)}. Accuracy at length ${long}: ${percent(before)} before, ${
-              percent(after)} after.` +
+          `${percent(found.target.largest)}. Accuracy at length ${long}: ${percent(before)} before, ` +
+          `${percent(after)} after.` +
           (found.temperature <= found.least ? ` No lower temperature than ${found.least.toFixed(2)} was tried.` : '');
     } catch (wrong) {
       if (lane === lane_then) said.textContent = wrong.message;
@@ -102,13 +97,9 @@ export function dispersion_view(app) {
   }
   const panel = element(
       'div', {hidden: true}, said,
-      element(
-          'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, MEASURES.largest), largest),
-          element('figure', {}, element('figcaption', {}, MEASURES.entropy), entropy)),
-      legend,
-      element(
-          'div', {class: 'settings row'}, field('temperature', sharper, 'below 1 attention is sharper'), shown,
-          field('align at length', length), button('Align', align, {class: 'main'})));
+      block('two', Object.entries(pictures).map(([measure, picture]) => figure(MEASURES[measure], picture))), legend,
+      row(field('temperature', sharper, 'below 1 attention is sharper'), shown, field('align at length', length),
+          button('Align', align, {class: 'main'})));
   const picker = model_picker(app, chosen => {
     lane = chosen;
     curves.clear();
@@ -116,14 +107,11 @@ export function dispersion_view(app) {
     panel.hidden = false;
     measure('as trained');
   });
-  const node = element(
-      'section', {class: 'view dispersion'}, element('h1', {}, 'Dispersion'),
-      element(
-          'p', {class: 'lead'},
-          'A row of attention shares one whole among all keys: with more keys each gets less, and what should ' +
-              'stand out drowns. All logits divided by a temperature below 1 make it sharper again. Whether the ' +
-              'answers get better by it is another question, so the accuracy stands beside it.'),
-      picker.node, panel);
-  picker.begin();
+  const node = view_of(
+      'dispersion', 'Dispersion',
+      'A row of attention shares one whole among all keys: with more keys each gets less, and what should ' +
+          'stand out drowns. All logits divided by a temperature below 1 make it sharper again. Whether the ' +
+          'answers get better by it is another question, so the accuracy stands beside it.',
+      picker, panel);
   return {node, lanes: []};
 }

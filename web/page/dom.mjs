@@ -1,5 +1,25 @@
 // The common part of the page: elements, messages for screen readers, and saved files.
 import {element} from '../../lab/page/element.mjs';
+import {chart_shapes} from './figures.mjs';
+
+// The parts of every view.
+export const view_of = (name, title, lead, ...parts) => element(
+    'section', {class: `view ${name}`}, element('h1', {}, title), element('p', {class: 'lead'}, lead), parts);
+export const block = (name, ...parts) => element('div', {class: name}, parts);
+export const row = (...controls) => block('settings row', controls);
+export const note = (...words) => element('p', {class: 'note'}, words);
+export const figure = (caption, picture) => element('figure', {}, element('figcaption', {}, caption), picture);
+export function table_of(caption, rows, head = []) {
+  const names = element('tr', {}, head.map(words => element('th', {scope: 'col'}, words)));
+  return element('table', {}, element('caption', {}, caption), head.length ? element('thead', {}, names) : null,
+                 element('tbody', {}, rows));
+}
+// The place of an error.
+export const fault = () => element('p', {class: 'bad', role: 'status'});
+// A line that is read aloud when it changes.
+export const live = (name = 'verdict') => element('p', {class: name, 'aria-live': 'polite'});
+// The results of an earlier request are pale.
+export const set_stale = (stale, ...nodes) => nodes.forEach(node => node.classList.toggle('stale', stale));
 
 export const button = (words, act, attributes = {}) =>
     element('button', {type: 'button', onclick: act, ...attributes}, words);
@@ -22,22 +42,16 @@ export function choices(list, chosen, change, attributes = {}) {
     select.append(element('option', {value: name, selected: name === chosen}, words));
   return select;
 }
-export function number(value, low, high, change, attributes = {}) {
-    const input = element('input', {
-      type: 'number',
-      min: low,
-      max: high,
-      value,
-      ...attributes,
-      onchange: () => {
-        const least = Number(input.min), most = Number(input.max);  // which may have changed
-        const asked = Math.round(Number(input.value)), kept = Math.min(most, Math.max(least, asked || least));
-        if (kept !== asked) say(`That takes a whole number from ${least} to ${most}. It is ${kept} now.`);
-        input.value = kept;
-        change(kept);
-      }
-    });
-    return input;
+export function number(value, low, high, change = kept => {}) {
+  const onchange = () => {
+    const least = Number(input.min), most = Number(input.max);  // which may have changed
+    const asked = Math.round(Number(input.value)), kept = Math.min(most, Math.max(least, asked || least));
+    if (kept !== asked) say(`That takes a whole number from ${least} to ${most}. It is ${kept} now.`);
+    input.value = kept;
+    change(kept);
+  };
+  const input = element('input', {type: 'number', min: low, max: high, value, onchange});
+  return input;
 }
 // change: called with the number while the slider moves.
 export function slider(value, low, high, change, attributes = {}) {
@@ -49,6 +63,12 @@ export function text_line(value, change, attributes = {}) {
   const onchange = ({target}) => change(target.value.trim(), target);
   return element('input', {type: 'text', value, spellcheck: 'false', onchange, ...attributes});
 }
+// A text field with the program's names to choose from, in which options of schemes and compositions are typed.
+export function named_line(kind, list, value, change, attributes = {}) {
+  const id = `names-${kind}`, options = list.map(({name, summary}) => element('option', {value: name}, summary));
+  if (!document.getElementById(id)) document.body.append(element('datalist', {id}, options));
+  return text_line(value, change, {list: id, autocomplete: 'off', ...attributes});
+}
 // A switch with its label.
 export function toggle(words, on, change) {
   const made = button(words, () => {
@@ -57,19 +77,6 @@ export function toggle(words, on, change) {
     change(now);
   }, {role: 'switch', 'aria-checked': String(on), class: 'switch'});
   return made;
-}
-// One of several, as radio buttons in a row.
-let groups = 0;
-export function pills(legend, list, chosen, change) {
-  const name = `pills-${++groups}`;
-  return element(
-      'fieldset', {class: 'pills'}, element('legend', {}, legend),
-      list.map(
-          ({name: value, words = value}) => element(
-              'label', {},
-              element(
-                  'input', {type: 'radio', name, value, checked: value === chosen, onchange: () => change(value)}),
-              element('span', {}, words))));
 }
 
 // A message at the foot of the window, and for a screen reader when it is idle.
@@ -82,22 +89,14 @@ export function say(words, {bad = false} = {}) {
   clearTimeout(hide_soon);
   hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
 }
-// The message belongs to the part that was left.
-export const hush = () => document.getElementById('said').classList.remove('shown');
 // Only for a screen reader: the change in a picture.
 export function tell(words) {
   document.getElementById('told').textContent = words;
 }
 
-// The current colours of the page, by name.
-export function colours() {
-  const style = getComputedStyle(document.documentElement), all = {};
-  for (const name
-           of ['paper', 'ink', 'soft', 'faint', 'rule', 'wash', 'focus', 'met', 'unmet',
-               ...Array.from({length: 8}, (_, n) => `c${n}`)])
-    all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
-  return all;
-}
+// The current colour of the page by its name.
+export const colour_of = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
 // Shapes as a picture with a description for screen readers. Unchanged shapes are left alone, as parsing is the cost of
 // drawing. fit: SVG's preserveAspectRatio. Returns the picture.
 const drawn_shapes = new WeakMap();
@@ -111,6 +110,8 @@ export function draw_svg(holder, shapes, width, height, words, fit = 'xMidYMid')
   drawn_shapes.set(svg, shapes);
   return svg;
 }
+export const draw_chart = (holder, chart, words) =>
+    draw_svg(holder, chart_shapes(chart), chart.width, chart.height, words);
 // Sets a text only if it has changed.
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;

@@ -1,5 +1,4 @@
-// Line charts, strips and bars as SVG text. Colours are var(--name) of page.css; `with_colours` replaces them by
-// numbers, so that the text is a complete file.
+// Line charts, strips and bars as SVG text. Colours are var(--name) of page.css; svg_file has their values.
 import {frame_in, shapes_of} from '../../lab/page/chart.mjs';
 import {escape} from '../../lab/page/text.mjs';
 
@@ -98,14 +97,10 @@ export function strip_shapes(strip, width, height) {
       bars(met, below, 'met') + bars(unmet, below, 'unmet');
 }
 
-// Replaces every var(--name) in SVG text by its colour in `colours`.
-export function with_colours(svg, colours) {
-  return svg.replace(/var\((--[\w-]+)\)/g, (all, name) => colours[name] ?? all);
-}
-export function svg_file(shapes, width, height, title, about, colours) {
-  return with_colours(
-      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
-          `height="${height}" font-family="sans-serif"><title>${escape(title)}</title><desc>${escape(about)}</desc>` +
-          `<rect width="${width}" height="${height}" style="fill:var(--paper)"/>${shapes}</svg>\n`,
-      colours);
+// A complete file; colour_of(name) is the colour of var(name).
+export function svg_file(shapes, width, height, title, about, colour_of) {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
+      `height="${height}" font-family="sans-serif"><title>${escape(title)}</title><desc>${escape(about)}</desc>` +
+      `<rect width="${width}" height="${height}" style="fill:var(--paper)"/>${shapes}</svg>\n`;
+  return svg.replace(/var\((--[\w-]+)\)/g, (_, name) => colour_of(name));
 }

@@ -1,7 +1,7 @@
 // Take it home: a link, the command line, checkpoints in and out, pictures, tables, and citations.
 import {baseline_curves, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {button, colours, copy, save, save_png, say} from './dom.mjs';
+import {block, button, colour_of, copy, save, save_png, say} from './dom.mjs';
 import {escape} from '../../lab/page/text.mjs';
 import {chart_shapes, mark, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
@@ -39,14 +39,8 @@ export function picture_of(lanes, set) {
         `<text x="74" y="${y + 4}" style="fill:var(--ink);font-size:13px">${escape(curve.name)}</text>`;
   });
   const shapes = chart_shapes({
-    width: WIDTH,
-    height: HEIGHT,
-    x: [0, 5 * Math.max(...edges, edges.length ? 1 : set)],
-    y: [0, 1],
-    percent: true,
-    x_label: 'length',
-    y_label: '% right',
-    shaded: Math.min(...edges, edges.length ? Infinity : set),
+    width: WIDTH, height: HEIGHT, x: [0, 5 * Math.max(...edges, edges.length ? 1 : set)], y: [0, 1], percent: true,
+    x_label: 'length', y_label: '% right', shaded: Math.min(...edges, edges.length ? Infinity : set),
     curves: [...grey, ...curves]
   });
   return {shapes: shapes + legend.join(''), width: WIDTH, height: HEIGHT + 20 + 20 * curves.length};
@@ -57,11 +51,8 @@ export function take_home(app, lanes_of) {
   const name = ending => file_name([tasks(), ...lanes_of().map(lane => lane.name)], ending);
   const drawn = () => {
     const {shapes, width, height} = picture_of(lanes_of(), state.train_length);
-    return {
-      text: svg_file(shapes, width, height, `${tasks()}: accuracy by length`, 'made by poslab', colours()),
-      width,
-      height
-    };
+    const title = `${tasks()}: accuracy by length`;
+    return [svg_file(shapes, width, height, title, 'made by poslab', colour_of), width, height];
   };
   const with_model = act => async () => {
     const lane = lanes_of().find(one => one.has_model());
@@ -74,18 +65,14 @@ export function take_home(app, lanes_of) {
   };
   const sources = () => sources_of(app.catalog, lanes_of().map(lane => lane.shown));
   const file = element('input', {
-    type: 'file',
-    accept: '.safetensors',
-    class: 'file',
-    'aria-label': 'A checkpoint',
+    type: 'file', accept: '.safetensors', class: 'file', 'aria-label': 'A checkpoint',
     onchange: () => file.files[0] && take_checkpoint(app, lanes_of(), file.files[0])
   });
   const copy_link = () => {
     const {link, left_out} = link_and_rest(state), many = left_out.length;
-    return copy(
-        location.href.split('#')[0] + link,
-        many ? `The link, without ${many} of the lanes, whose names are too long for one,` :
-               'The link, which has all that is set but no trained model,');
+    return copy(location.href.split('#')[0] + link,
+                many ? `The link, without ${many} of the lanes, whose names are too long for one,` :
+                       'The link, which has all that is set but no trained model,');
   };
   const copy_lines = () =>
       copy(commands_of(lanes_of()), 'What trains the same with the program, a line for each lane,');
@@ -94,38 +81,28 @@ export function take_home(app, lanes_of) {
     save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
     say(`Saved as ${name}: the model of lane ${lanes_of().indexOf(lane) + 1}, ${lane.name}.`);
   };
-  const save_picture = () => {
-    const {text, width, height} = drawn();
-    return save_png(name('png'), text, width, height);
-  };
   const labelled = (words, act, label) => button(words, act, {'aria-label': label});
-  const section = element(
+  return element(
       'section', {class: 'take'}, element('h2', {}, 'Take it home'),
-      element(
-          'div', {class: 'buttons'}, button('Copy a link', copy_link),
-          button('Copy the command lines', with_model(copy_lines)),
+      block(
+          'buttons', button('Copy a link', copy_link), button('Copy the command lines', with_model(copy_lines)),
           labelled('Checkpoint', with_model(save_checkpoint), 'Save a checkpoint'),
-          labelled('SVG', () => save(name('svg'), drawn().text, 'image/svg+xml'), 'Save the curves as SVG'),
-          labelled('PNG', save_picture, 'Save the curves as PNG'),
+          labelled('SVG', () => save(name('svg'), drawn()[0], 'image/svg+xml'), 'Save the curves as SVG'),
+          labelled('PNG', () => save_png(name('png'), ...drawn()), 'Save the curves as PNG'),
           labelled('CSV', () => save(name('csv'), table_of(lanes_of(), state.task), 'text/csv'),
                    'Save the curves as CSV'),
           labelled('BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'What to cite'),
                    'Copy what to cite as BibTeX')),
-      element(
-          'label', {class: 'drop'},
-          'A checkpoint of poslab: choose it here, or drop it anywhere on this page. It goes ' +
-              'into the first lane and never leaves your machine. ',
-          file));
-  return section;
+      element('label', {class: 'drop'}, 'A checkpoint of poslab: choose it here, or drop it anywhere on this page. ' +
+          'It goes into the first lane and never leaves your machine. ', file));
 }
 
 // A chosen or dropped file. An unreadable one changes nothing.
 export async function take_checkpoint(app, lanes, file) {
   const lane = lanes[0] ?? new Lane({}, 0), where = lanes.length ? 'is in the first lane' : 'can be looked into';
-  const most = 256 << 20;
+  const most = 256 << 20, size = (file.size / 1e6).toFixed(0);
   if (file.size > most)
-    return say(
-        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; the page takes at most ${most >> 20} MB.`, {bad: true});
+    return say(`${file.name} has ${size} MB; the page takes at most ${most >> 20} MB.`, {bad: true});
   try {
     await lane.load(new Uint8Array(await file.arrayBuffer()), file.name);
     const {config} = lane.about;

@@ -1,7 +1,8 @@
 // Look inside: the answer to a user's string slot by slot, the attention of a head, and the effect of removing that
 // head or changing positions.
 import {element} from '../../lab/page/element.mjs';
-import {button, field, number, say, slider, text_line} from './dom.mjs';
+import {block, button, field, live, note, number, row, say, set_stale, slider, table_of, text_line,
+        view_of} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Matrix} from './pairs.mjs';
 import {model_picker} from './models.mjs';
@@ -10,10 +11,9 @@ import {task_words} from './take.mjs';
 export function inside_view(app) {
   const {state, catalog} = app;
   let lane = null, answer = null, positions = null, late = 0;
-  const silenced = new Set();
+  const silenced = new Set();  // "layer.head", both from 1
   const map = new Matrix('Attention of one head: each row looks at the columns (• is a slot of the answer)');
-  const table = element('div', {class: 'scroll'});
-  const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'}), heads = element('div', {class: 'heads'});
+  const table = block('scroll'), heads = block('heads'), verdict = live(), form = note();
   const line = text_line(state.string, text => {
     state.string = text;
     begin_anew();
@@ -21,12 +21,10 @@ export function inside_view(app) {
     ask();
   }, {maxlength: 200, size: 30});
   const where = text_line('', read_positions, {class: 'wide', placeholder: 'as the test draws them'});
-  const stretch = slider(0, 0, 64, set_gap);
-  const stretched = element('output', {}, 'as drawn');
-  const token = number(1, 1, 400, () => {}), moved = number(0, 0, 100000, () => {});
-
-  const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
-  const head = number(state.head, 1, 16, value => (state.head = value, app.changed(), draw_map()));
+  const stretch = slider(0, 0, 64, set_gap), stretched = element('output', {}, 'as drawn');
+  const token = number(1, 1, 400), moved = number(0, 0, 100000);
+  const pick = (key, high) => number(state[key], 1, high, value => (state[key] = value, app.changed(), draw_map()));
+  const layer = pick('layer', 8), head = pick('head', 16);
 
   // Sets the positions of tokens, and all controls that show them; null: those of the test.
   function carry(chosen, gap = 0) {
@@ -46,18 +44,13 @@ export function inside_view(app) {
   }
   function read_positions(text) {
     const words = text.split(/[\s,]+/).filter(Boolean), numbers = words.map(Number);
-    if (numbers.some(p => !Number.isFinite(p)))
-      return say(
-          `“${words[numbers.findIndex(p => !Number.isFinite(p))]}” is no position: give a number for each slot.`,
-          {bad: true});
+    const bad = words.find(word => !Number.isFinite(Number(word)));
+    if (bad) return say(`“${bad}” is no position: give a number for each slot.`, {bad: true});
     carry(words.length ? numbers : null);
     ask();
   }
   function set_gap(gap) {
-    if (gap && !answer) {
-      carry(positions);
-      return nothing_to_move();
-    }
+    if (gap && !answer) return carry(positions), nothing_to_move();
     carry(gap ? answer.positions.map((_, i) => i * gap) : null, gap);
     ask();
   }
@@ -72,64 +65,49 @@ export function inside_view(app) {
     if (!lane) return;
     const mine = ++late;
     try {
-      const got = await lane.engine.call(
-          'ask', line.value,
-          {positions: positions ?? [], silenced: [...silenced].map(one => one.split(' ').map(Number))});
+      const plan = {positions: positions ?? [], silenced: [...silenced].map(one => one.split('.').map(n => n - 1))};
+      const got = await lane.engine.call('ask', line.value, plan);
       if (mine !== late) return;
       answer = got;
-      for (const old of [table, map.node]) old.classList.remove('stale');
+      set_stale(false, table, map.node);
       draw();
       if (positions || silenced.size) say(verdict.textContent);  // scrolls to it if it is out of sight
     } catch (wrong) {
       if (mine !== late) return;
       verdict.textContent = wrong.message;
-      for (const old of [table, map.node]) old.classList.add('stale');
+      set_stale(true, table, map.node);
       say(wrong.message, {bad: true});
     }
   }
-  const silent_names = () => [...silenced].map(one => one.split(' ').map(n => Number(n) + 1).join('.')).join(', ');
+  const is_wrong = slot => slot.scored && slot.answer !== slot.target;
+  const row_of = (slot, n) => element(
+      'tr', {class: is_wrong(slot) ? 'wrong' : ''}, element('th', {scope: 'row'}, String(n + 1)),
+      element('td', {}, String(slot.target)), element('td', {}, String(slot.answer), is_wrong(slot) ? ' ✗' : ''),
+      slot.probabilities.map((p, symbol) => element(
+          'td', {class: symbol === slot.answer ? 'chosen' : ''},
+          element('span', {class: 'bar', style: `--share: ${p}`}), percent(p))));
   function draw() {
     const {slots, input, layers, heads: many} = answer, scored = slots.filter(slot => slot.scored);
-    const right = scored.filter(slot => slot.answer === slot.target).length;
-    verdict.textContent = `${right} of ${scored.length} right. ` +
+    verdict.textContent = `${scored.length - scored.filter(is_wrong).length} of ${scored.length} right. ` +
         (positions ? `Tokens carry positions ${answer.positions.slice(0, 6).join(', ')}, … ` : '') +
-        (silenced.size ? `Without ${silenced.size === 1 ? 'head' : 'heads'} ${silent_names()}.` : '');
-    const rows = slots.slice(0, 60).map(
-        (slot, n) => element(
-            'tr', {class: slot.scored && slot.answer !== slot.target ? 'wrong' : ''},
-            element('th', {scope: 'row'}, String(n + 1)), element('td', {}, String(slot.target)),
-            element('td', {}, String(slot.answer), slot.scored && slot.answer !== slot.target ? ' ✗' : ''),
-            ...slot.probabilities.map((p, symbol) => {
-              const bar = element('span', {class: 'bar'});
-              bar.style.setProperty('--share', p);
-              return element('td', {class: symbol === slot.answer ? 'chosen' : ''}, bar, percent(p));
-            })));
-    table.replaceChildren(element(
-        'table', {},
-        element(
-            'caption', {},
-            `“${input.join(' ')}”, answered slot by slot` +
-                (slots.length > 60 ? `; the first 60 of ${slots.length} slots` : '')),
-        element(
-            'thead', {},
-            element(
-                'tr', {},
-                ['slot', 'right', 'said', ...(slots[0]?.probabilities ?? []).map((_, n) => `P(${n})`)].map(
-                    words => element('th', {scope: 'col'}, words)))),
-        element('tbody', {}, rows)));
+        (silenced.size ? `Without ${silenced.size === 1 ? 'head' : 'heads'} ${[...silenced].join(', ')}.` : '');
+    table.replaceChildren(table_of(
+        `“${input.join(' ')}”, answered slot by slot` +
+            (slots.length > 60 ? `; the first 60 of ${slots.length} slots` : ''),
+        slots.slice(0, 60).map(row_of),
+        ['slot', 'right', 'said', ...(slots[0]?.probabilities ?? []).map((_, n) => `P(${n})`)]));
     layer.max = layers;
     head.max = many;
     token.max = answer.time;
     const silencers = Array.from({length: layers * many}, (_, n) => {
-      const l = Math.floor(n / many), h = n % many, key = `${l} ${h}`;
+      const l = Math.floor(n / many) + 1, h = n % many + 1, key = `${l}.${h}`;
       const silence = () => {
         if (!silenced.delete(key)) silenced.add(key);
         ask();
       };
-      return button(`${l + 1}.${h + 1}`, silence, {
-        'aria-pressed': String(silenced.has(key)),
-        'aria-label': `Silence layer ${l + 1} head ${h + 1}`
-      });
+      return button(
+          key, silence,
+          {'aria-pressed': String(silenced.has(key)), 'aria-label': `Silence layer ${l} head ${h}`});
     });
     heads.replaceChildren(element('span', {}, 'Silence a head (layer.head): '), ...silencers);
     draw_map();
@@ -142,10 +120,7 @@ export function inside_view(app) {
       ...answer.slots.map((_, n) => `slot ${n + 1} of the answer`)
     ];
     map.draw({
-      size: T,
-      values: answer.attention.subarray(from, from + T * T),
-      title: `Layer ${l + 1}, head ${h + 1}`,
-      least: 0,
+      size: T, values: answer.attention.subarray(from, from + T * T), title: `Layer ${l + 1}, head ${h + 1}`, least: 0,
       names: [...answer.input, ...answer.slots.map(() => '•')],
       words: (i, j, value) => `${names[i]} looks at ${names[j].replace(/,$/, '')}: ${percent(value)} of its weight`
     });
@@ -167,36 +142,22 @@ export function inside_view(app) {
     panel.hidden = false;
     ask();
   });
-  const form = element('p', {class: 'note'});
   const longer = button('Longer', () => {
     line.value = `${line.value}${line.value}`.slice(0, 100);
     line.dispatchEvent(new Event('change'));
   }, {'aria-label': 'Say the string twice'});
   const panel = element(
-      'div', {hidden: true},
-      element(
-          'div', {class: 'settings row'}, field('your string', line), button('Ask', ask, {class: 'main'}),
-          longer),
-      form, verdict,
-      element(
-          'div', {class: 'two'}, element('div', {}, table),
-          element(
-              'div', {}, element('div', {class: 'settings row'}, field('layer', layer), field('head', head)), map.node,
-              heads)),
+      'div', {hidden: true}, row(field('your string', line), button('Ask', ask, {class: 'main'}), longer), form,
+      verdict, block('two', element('div', {}, table),
+                     element('div', {}, row(field('layer', layer), field('head', head)), map.node, heads)),
       element('h2', {}, 'Where the tokens stand'),
-      element(
-          'p', {class: 'note'},
-          'A model trained on random positions has hardly ever met a string of neighbours. Set every token 1 ' +
-              'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
-      element(
-          'div', {class: 'settings row'}, field('distance between neighbours', stretch), stretched,
-          field('token', token), field('to position', moved),
+      note('A model trained on random positions has hardly ever met a string of neighbours. Set every token 1 ' +
+          'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
+      row(field('distance between neighbours', stretch), stretched, field('token', token), field('to position', moved),
           button('Move it', () => move(Number(token.value), Number(moved.value)))),
       field('positions, one for each slot of input and answer', where));
-  const node = element(
-      'section', {class: 'view inside'}, element('h1', {}, 'Look inside'),
-      element('p', {class: 'lead'}, 'Ask a trained model about a string of your own, and see where its heads look.'),
-      picker.node, panel);
-  picker.begin();
+  const node = view_of(
+      'inside', 'Look inside', 'Ask a trained model about a string of your own, and see where its heads look.',
+      picker, panel);
   return {node, lanes: []};
 }

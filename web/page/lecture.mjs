@@ -3,10 +3,10 @@
 import {baseline_curves, curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {button, draw_svg, is_narrow, slider, tell} from './dom.mjs';
+import {block, button, draw_chart, draw_svg, figure, is_narrow, live, slider, tell} from './dom.mjs';
 import {escape} from '../../lab/page/text.mjs';
-import {chart_shapes, percent} from './figures.mjs';
-import {Lane} from './lane.mjs';
+import {percent} from './figures.mjs';
+import {recorded_lanes} from './lane.mjs';
 
 const H = 400;
 const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
@@ -27,19 +27,15 @@ export function random_positions(count, pool, seed) {
 
 // A picture with buttons below it, each of which changes and redraws it. [[words, change], ...]
 function played(draw, ...changes) {
-  const holder = element('div', {class: 'picture'});
+  const holder = block('picture');
   draw(holder);
-  return [
-    holder,
-    element(
-        'div', {class: 'buttons'}, changes.map(([words, change]) => button(words, () => (change(), draw(holder)))))
-  ];
+  return [holder, block('buttons', changes.map(([words, change]) => button(words, () => (change(), draw(holder)))))];
 }
 
 // A chart that fills the free part of the screen, and is redrawn when that changes: draw(holder, {width, height}). Its
 // texts grow with it, and stay readable at small sizes.
 function filling(draw) {
-  const holder = element('div', {class: 'picture'});
+  const holder = block('picture');
   let size = {width: 900, height: H};
   const again = () => draw(holder, size);
   new ResizeObserver(([{contentRect: {width, height}}]) => {
@@ -74,24 +70,22 @@ function scene_positions() {
 
 function scene_doors() {
   const doors = [
-    ['1', 'x + p(i)', 'added to the embedding', 'sin/cos, learned vectors'],
-    ['2', 'q · R(j−i) k', 'queries and keys rotated', 'RoPE, YaRN, ReRoPE'],
-    ['3', 'q · k + b(j−i)', 'added to the logit', 'ALiBi, T5, relative'],
-    ['4', 'weights(s, j−i)', 'in place of softmax', 'geometric, stick-breaking']
+    ['x + p(i)', 'added to the embedding', 'sin/cos, learned vectors'],
+    ['q · R(j−i) k', 'queries and keys rotated', 'RoPE, YaRN, ReRoPE'],
+    ['q · k + b(j−i)', 'added to the logit', 'ALiBi, T5, relative'],
+    ['weights(s, j−i)', 'in place of softmax', 'geometric, stick-breaking']
   ];
-  return [element(
-      'ol', {class: 'doors'},
-      doors.map(
-          ([n, formula, words, who], k) => element(
-              'li', {}, element('b', {class: `door c${k}`}, `Door ${n}`), element('span', {class: 'formula'}, formula),
-              element('span', {}, words), element('small', {}, who))))];
+  const item = ([formula, words, who], n) => element(
+      'li', {}, element('b', {class: `door c${n}`}, `Door ${n + 1}`), element('span', {class: 'formula'}, formula),
+      element('span', {}, words), element('small', {}, who));
+  return [element('ol', {class: 'doors'}, doors.map(item))];
 }
 
 function lane_chart(app, pick, at) {
   const edge = app.recorded_state().train_length;
-  const lanes = app.snapshots.lanes.map((record, n) => Lane.recorded(record.spec, n, record)).filter(pick);
+  const lanes = recorded_lanes(app.snapshots).filter(pick);
   const shown = element('output', {for: 'scene-length'}, String(at));
-  const said = element('p', {class: 'verdict', 'aria-live': 'polite'});
+  const said = live();
   const by_length = slider(at, 1, 5 * edge, () => again(), {id: 'scene-length', 'aria-label': 'Length'});
   const {holder, again} = filling((holder, {width, height}) => {
     const length = Number(by_length.value);
@@ -100,19 +94,16 @@ function lane_chart(app, pick, at) {
     const plain = baseline_curves({majority: lanes[0].baselines.majority});
     const curves = plain.concat(lanes.flatMap(
         lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length))));
-    draw_svg(
-        holder, chart_shapes({
-          width, height, x: [0, 5 * edge], y: [0, 1], percent: true, x_label: 'length', y_label: '% of digits right',
-          shaded: edge, at: length, large: true, curves
-        }),
-        width, height, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
+    draw_chart(holder, {
+      width, height, x: [0, 5 * edge], y: [0, 1], percent: true, x_label: 'length', y_label: '% of digits right',
+      shaded: edge, at: length, large: true, curves
+    }, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
+    const frequent = percent(lanes[0].at(length, lanes[0].baselines.majority));
     said.replaceChildren(
         ...lanes.map(lane => element('span', {}, legend_of(lane), percent(lane.at(length)))),
-        element(
-            'span', {class: 'quiet'},
-            `┄ each place’s most frequent digit ${percent(lanes[0].at(length, lanes[0].baselines.majority))}`));
+        element('span', {class: 'quiet'}, `┄ each place’s most frequent digit ${frequent}`));
   });
-  return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), by_length, shown), said];
+  return [holder, block('drag-line', element('span', {}, 'Length'), by_length, shown), said];
 }
 
 // The positions of strings' tokens: their names above, and a bar for each.
@@ -145,33 +136,26 @@ function scene_gap(app) {
   const {gaps} = app.snapshots, edge = app.recorded_state().train_length;
   const said = `Accuracy at length ${edge} by the distance between neighbours: ` +
       gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', ');
-  const {holder} = filling((holder, {width, height}) => {
-    const chart = {
-      width, height, x: [0, gaps.at(-1)[0]], y: [0, 1], percent: true, x_label: 'distance between neighbours',
-      y_label: '% right', large: true,
-      curves: [{name: 'rope, randomized', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
-    };
-    draw_svg(holder, chart_shapes(chart), width, height, said);
-  });
-  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a),
-        apart = ([gap, a]) => `${percent(a)} right with neighbours ${gap} apart`;
-  return [
-    element(
-        'p', {class: 'verdict'},
-        `rope, randomized, tested on the same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`),
-    holder
-  ];
+  const {holder} = filling((holder, size) => draw_chart(holder, {
+    ...size, x: [0, gaps.at(-1)[0]], y: [0, 1], percent: true, x_label: 'distance between neighbours',
+    y_label: '% right', large: true,
+    curves: [{name: 'rope, randomized', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
+  }, said));
+  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a);
+  const apart = ([gap, a]) => `${percent(a)} right with neighbours ${gap} apart`;
+  const words = `rope, randomized, tested on the same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`;
+  return [element('p', {class: 'verdict'}, words), holder];
 }
 
 function scene_dispersion(app) {
   const {dispersion} = app.snapshots, edge = app.recorded_state().train_length;
   const curves =
       dispersion.map(({name, rows}, n) => ({name: n ? name : `rope, randomized, ${name}`, rows, colour: [3, 0, 1][n]}));
-  const chart = measure => element(
-      'figure', {}, element('figcaption', {}, MEASURES[measure]),
+  const chart = measure => figure(
+      MEASURES[measure],
       filling((holder, size) => dispersion_chart(holder, measure, curves, edge, {...size, large: true})).holder);
   return [
-    element('div', {class: 'two'}, chart('largest'), chart('entropy')),
+    block('two', chart('largest'), chart('entropy')),
     element('p', {class: 'verdict'}, dispersion_legend(curves)),
     element(
         'p', {class: 'verdict'},
@@ -216,9 +200,8 @@ export const SCENES = [
   {
     title: 'Randomized positions',
     line: 'Give short strings the positions of long ones.',
-    draw: app => [element(
-        'div', {class: 'two'}, element('div', {}, scene_randomized()),
-        element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
+    draw: app => [block('two', element('div', {}, scene_randomized()),
+                        element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
     notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order (in the model, 40 slots draw 40 of ' +
         '400). So no position of a longer string is new. Ruoss et al. 2023. Same scheme, as many weights; only the ' +
         'numbers on the tokens differ. Counted are digits, not whole strings.',
@@ -241,27 +224,24 @@ export const SCENES = [
         'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is nearest to ' +
         'what it was. It helps where one key has to stand out, as in finding a line in a long text. To sort, many ' +
         'keys count, and dispersion is not what fails: this model is right at length 60 though its attention ' +
-        'disperses. ' +
-        'A row has a key for each digit and each slot of the answer, so at length 100 the entropy may reach ' +
-        'log 200 = 5.3.',
+        'disperses. A row has a key for each digit and each slot of the answer, so at length 100 the entropy may ' +
+        'reach log 200 = 5.3.',
     step: '05_attention'
   },
 ];
 
 export function lecture_view(app) {
-  const {state} = app, stage = element('div', {class: 'stage'});
-  const title = element('h1'), line = element('p', {class: 'lead'}), body = element('div', {class: 'scene'});
-  const place = element('span', {class: 'place'}),
-        notes = element(
-            'details', {class: 'notes', 'aria-label': 'Speaker’s notes'}, element('summary', {}, 'Speaker’s notes'),
-            element('p'));
+  const {state} = app, title = element('h1'), line = element('p', {class: 'lead'}), body = block('scene');
+  const place = element('span', {class: 'place'}), told = element('p');
+  const notes = element('details', {class: 'notes', 'aria-label': 'Speaker’s notes'},
+                        element('summary', {}, 'Speaker’s notes'), told);
   const back = button('◀ Back', () => move(-1)), on = button('Next ▶', () => move(1), {class: 'main'});
   function show() {
     const scene = SCENES[state.scene - 1];
     title.textContent = scene.title;
     line.textContent = scene.line;
     body.replaceChildren(...scene.draw(app));
-    notes.lastChild.textContent = `${scene.notes} (In poslab’s course: docs/course/${scene.step}.md.)`;
+    told.textContent = `${scene.notes} (In poslab’s course: docs/course/${scene.step}.md.)`;
     place.textContent = `${state.scene} of ${SCENES.length}`;
     back.disabled = state.scene === 1;
     on.disabled = state.scene === SCENES.length;
@@ -283,13 +263,9 @@ export function lecture_view(app) {
     if (event.key === 'n') notes.open = !notes.open;
   };
   document.addEventListener('keydown', keys);
-  stage.append(title, line, body);
-  const node = element(
-      'section', {class: 'view lecture'}, stage,
-      element(
-          'div', {class: 'buttons foot'}, back, place, on,
-          element('span', {class: 'note'}, 'Arrow and page keys move; n shows the notes.')),
-      notes);
+  const keys_note = element('span', {class: 'note'}, 'Arrow and page keys move; n shows the notes.');
+  const node = element('section', {class: 'view lecture'}, block('stage', title, line, body),
+                       block('buttons foot', back, place, on, keys_note), notes);
   show();
   return {node, lanes: [], leave: () => document.removeEventListener('keydown', keys)};
 }

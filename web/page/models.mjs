@@ -1,17 +1,13 @@
 // The choice of a trained model for a view: a lane of this page, a dropped checkpoint, or a lane whose weights were
 // recorded when the page was made.
 import {element} from '../../lab/page/element.mjs';
-import {choices, field} from './dom.mjs';
-import {Lane} from './lane.mjs';
+import {choices, fault, field, row} from './dom.mjs';
+import {recorded_lanes} from './lane.mjs';
 
-// The recorded lanes with weights, as lanes without an engine yet.
-function recorded_lanes(app) {
-  return app.recalled ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record))
-                              .filter((_, n) => app.snapshots.lanes[n].weights);
-}
 export function models_of(app) {
   const own = [...app.kept ?? [], ...app.race_lanes ?? [], ...app.start_lanes ?? []].filter(lane => lane.has_model());
-  return [...own, ...recorded_lanes(app)];
+  app.recalled ??= recorded_lanes(app.snapshots).filter((_, n) => app.snapshots.lanes[n].weights);
+  return [...own, ...app.recalled];
 }
 // The weights of a recorded lane, two bytes a number.
 function weights_of(app, {at, bytes}) {
@@ -21,7 +17,7 @@ function weights_of(app, {at, bytes}) {
 
 // use(lane): called when a model is chosen and ready. An error puts a sentence in the place of the choice.
 export function model_picker(app, use) {
-  const node = element('div', {class: 'settings row'}), wrong = element('p', {class: 'bad', role: 'status'});
+  const node = row(), wrong = fault();
   async function choose(lane) {
     wrong.textContent = '';
     try {
@@ -34,17 +30,12 @@ export function model_picker(app, use) {
       wrong.textContent = problem.message;
     }
   }
-  function begin() {
-    const all = models_of(app);
-    const task = lane => (lane.about.config ?? app.recorded_state()).task.replaceAll('_', ' ');
-    const words = lane => `${lane.name}, ${task(lane)}, ` +
-        `${lane.last.step || lane.test.step} steps${lane.has_model() ? '' : ', recorded'}`;
-    node.replaceChildren(
-        field(
-            'model', choices(all.map((lane, n) => ({name: String(n), words: words(lane)})), '0', n => choose(all[n])),
-            'train others in the race, or drop a checkpoint here'),
-        wrong);
-    setTimeout(() => choose(all[0]));                 // when the view is on the page
-  }
-  return {node, begin};
+  const all = models_of(app), task = lane => (lane.about.config ?? app.recorded_state()).task.replaceAll('_', ' ');
+  const words = lane => `${lane.name}, ${task(lane)}, ` +
+      `${lane.last.step || lane.test.step} steps${lane.has_model() ? '' : ', recorded'}`;
+  const names = all.map((lane, n) => ({name: String(n), words: words(lane)}));
+  const choice = choices(names, '0', n => choose(all[n]));
+  node.append(field('model', choice, 'train others in the race, or drop a checkpoint here'), wrong);
+  setTimeout(() => choose(all[0]));                   // when the view is on the page
+  return node;
 }

@@ -1,28 +1,36 @@
 // Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; those
 // that the program can spell may race.
 import {calibrated_bias} from './bias.mjs';
-import {element} from '../../lab/page/element.mjs';
-import {button, draw_svg, field, is_narrow, pills, say} from './dom.mjs';
+import {choice, element} from '../../lab/page/element.mjs';
+import {block, button, draw_chart, fault, field, is_narrow, note, say, set_stale, table_of, view_of} from './dom.mjs';
 import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
-import {chart_shapes} from './figures.mjs';
 import {bias_matrix, laws_of_bias, laws_of_frequencies, laws_of_positions} from './laws.mjs';
+import {plain_lane} from './link.mjs';
 import {Matrix} from './pairs.mjs';
 
-const FIRST = {
-  bias: '-abs(i - j) / 2^(2*h + 2)',
-  positions: 'if(i < 20, i, 20 + log2(i - 19))',
-  frequencies: '1, 0.1, 0.01, 0.001'
-};
-const HELP = {
-  bias: 'What is added to the logit of query i and key j in head h (from 0), with n slots. It may race if it depends ' +
-      'on j - i and h alone.',
-  positions: 'The position of token i of n. It is given to RoPE when it races.',
-  frequencies: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …',
+const FUNCTIONS = ` Functions: ${FUNCTION_NAMES.join(', ')}; if(c, a, b).`;
+const KINDS = {
+  bias: {
+    words: 'a bias', first: '-abs(i - j) / 2^(2*h + 2)', read: text => read_expression(text), laws: laws_of_bias,
+    help: 'What is added to the logit of query i and key j in head h (from 0), with n slots. It may race if it ' +
+        `depends on j - i and h alone.${FUNCTIONS}`
+  },
+  positions: {
+    words: 'positions', first: 'if(i < 20, i, 20 + log2(i - 19))', read: text => read_expression(text, ['i', 'n']),
+    laws: laws_of_positions, help: `The position of token i of n. It is given to RoPE when it races.${FUNCTIONS}`
+  },
+  frequencies: {
+    words: 'frequencies', first: '1, 0.1, 0.01, 0.001', read: read_frequencies, laws: laws_of_frequencies,
+    help: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …'
+  }
 };
 
-const VERDICTS = new Map([
-  [null, [{class: 'quiet'}, '–']], [true, [{class: 'good'}, '✓ holds']], [false, [{class: 'bad'}, '✗ broken']]
-]);
+const VERDICTS = new Map([[null, ['quiet', '–']], [true, ['good', '✓ holds']], [false, ['bad', '✗ broken']]]);
+function row_of({law, holds, words}) {
+  const [name, verdict] = VERDICTS.get(holds);
+  return element(
+      'tr', {}, element('td', {class: name}, verdict), element('th', {scope: 'row'}, law), element('td', {}, words));
+}
 
 // Its spelling for the program, or the reason why there is none. text: a bias's; sizes: layers, heads and train_length
 // of its model.
@@ -53,71 +61,45 @@ export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10
   if (!Number.isInteger(pairs))
     return {why: 'The width in the race gives no even number of channels to each head; change width or heads.'};
   if (read.length !== pairs)
-    return {
-      why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
-          `${read.length}: give ${pairs}, or change width and heads in the race.`
-    };
+    return {why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
+        `${read.length}: give ${pairs}, or change width and heads in the race.`};
   const factors = read.map((f, m) => base ** (-2 * m / head_dim) / f);
   if (factors.some(f => f < .001 || f > 1e6))
-    return {
-      why: 'A pair is more than 1000 times as fast as RoPE’s, or a ' +
-          'millionth as fast; the program takes what lies between.'
-    };
+    return {why: 'A pair is more than 1000 times as fast as RoPE’s, or a millionth as fast; the program takes what ' +
+        'lies between.'};
   const list = factors.map(digits).join('/');
   return {encoding: `longrope:long=${list},short=${list},factor=1`, positions: 'sequential'};
 }
 
 export function own_view(app) {
   const {state} = app;
-  if (!(state.own in FIRST)) {
-    say(`The link has own = “${state.own.slice(0, 30)}”; there are bias, positions, frequencies. It is bias now.`,
-        {bad: true});
-    state.own = 'bias';
-  }
   const text = element('textarea', {
-    rows: 3,
-    spellcheck: 'false',
-    maxlength: 600,
-    oninput: () => {
+    rows: 3, spellcheck: 'false', maxlength: 600, oninput: () => {
       state.expression = text.value;
       app.changed();
       check();
     }
   });
-  const wrong = element('p', {class: 'bad', role: 'status'}),
-        table = element('div', {class: 'laws', 'aria-live': 'polite'});
-  const map = new Matrix('The bias of the first head (h = 0)'), picture = element('div', {class: 'picture'}),
-        help = element('p', {class: 'note'});
+  const wrong = fault(), table = element('div', {class: 'laws', 'aria-live': 'polite'});
+  const map = new Matrix('The bias of the first head (h = 0)'), picture = block('picture'), help = note();
   let read = null;
   const extent = () => ({trained: 2 * state.train_length, tested: 6 * state.train_length});
 
   function check() {
-    const kind = state.own;
     read = null;
     try {
-      read = kind === 'frequencies' ? read_frequencies(text.value) :
-                                      read_expression(text.value, kind === 'bias' ? ['i', 'j', 'h', 'n'] : ['i', 'n']);
+      read = KINDS[state.own].read(text.value);
       wrong.textContent = '';
     } catch (problem) {
       wrong.textContent = problem.message;
-      race.disabled = true;
-      for (const old of [table, map.node, picture]) old.classList.add('stale');
-      return;
     }
-    race.disabled = false;
-    for (const old of [table, map.node, picture]) old.classList.remove('stale');
-    const laws = {bias: laws_of_bias, positions: laws_of_positions, frequencies: laws_of_frequencies}[kind](
-        read, extent());
-    table.replaceChildren(element(
-        'table', {},
-        element(
-            'caption', {},
-            `At ${extent().trained} slots, the longest string of training with its answer, and at ${
-                extent().tested}. ` +
-                '– is neither good nor bad.'),
-        element('tbody', {}, laws.map(({law, holds, words}) => element(
-            'tr', {}, element('td', ...VERDICTS.get(holds)), element('th', {scope: 'row'}, law),
-            element('td', {}, words))))));
+    race.disabled = !read;
+    set_stale(!read, table, map.node, picture);
+    if (!read) return;
+    table.replaceChildren(table_of(
+        `At ${extent().trained} slots, the longest string of training with its answer, and at ${extent().tested}. ` +
+            '– is neither good nor bad.',
+        KINDS[state.own].laws(read, extent()).map(row_of)));
     draw();
   }
   function draw() {
@@ -133,51 +115,41 @@ export function own_view(app) {
                                                read.map((f, m) => [m + 1, 2 * Math.PI / f]);
     const ys = points.map(([, y]) => y).filter(Number.isFinite), low = Math.min(0, ...ys), high = Math.max(1, ...ys);
     const waves = state.own === 'frequencies', width = is_narrow() ? 320 : 520;
-    draw_svg(
-        picture, chart_shapes({
-          width, height: 260, x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
-          y: waves ? [1, high * 1.2] : [low, high], log_y: waves, x_label: waves ? 'pair of channels' : 'token',
-          y_label: waves ? 'positions a turn' : 'position', shaded: waves ? 0 : trained,
-          curves: [{name: 'yours', colour: 'var(--c0)', points}]
-        }),
-        width, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
+    draw_chart(picture, {
+      width, height: 260, x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
+      y: waves ? [1, high * 1.2] : [low, high], log_y: waves, x_label: waves ? 'pair of channels' : 'token',
+      y_label: waves ? 'positions a turn' : 'position', shaded: waves ? 0 : trained,
+      curves: [{name: 'yours', colour: 'var(--c0)', points}]
+    }, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
   }
   const race = button('Race it', () => {
     const made = spelled_own(state.own, read, {
-      text: text.value,
-      sizes: state,
-      pool: Number(state.max_position),
-      head_dim: state.d_model / state.heads
+      text: text.value, sizes: state, pool: Number(state.max_position), head_dim: state.d_model / state.heads
     });
     if (made.why) return say(made.why, {bad: true});
-    const plain = state.own === 'bias' ? 'alibi' : 'rope';
-    const rival = {encoding: plain, positions: 'sequential', temperature: 'none', seed: 1};
+    const rival = plain_lane(state.own === 'bias' ? 'alibi' : 'rope');
     app.race_lanes?.forEach(lane => lane.end());
     app.race_lanes = null;
     state.lanes = [rival, {...rival, ...made}];
     app.go('race');
     say(`Your own is in lane 2, ${rival.encoding} in lane 1. Press Train all.`);
   }, {class: 'main'});
-  const choose = kind => {
-    state.own = kind;
-    help.textContent =
-        `${HELP[kind]} ${kind === 'frequencies' ? '' : `Functions: ${FUNCTION_NAMES.join(', ')}; if(c, a, b).`}`;
-    if (!state.expression || Object.values(FIRST).includes(state.expression)) state.expression = FIRST[kind];
+  const names = Object.keys(KINDS), kinds = Object.values(KINDS), chosen = {kind: names.indexOf(state.own)};
+  function choose() {
+    state.own = names[chosen.kind];
+    const {first, help: words} = KINDS[state.own];
+    help.textContent = words;
+    if (!state.expression || kinds.some(kind => kind.first === state.expression)) state.expression = first;
     text.value = state.expression;
     app.changed();
     check();
-  };
-  const node = element(
-      'section', {class: 'view own'}, element('h1', {}, 'Write your own'),
-      element('p', {class: 'lead'}, 'A formula in, its laws out, while you type. Nothing is run but the formula.'),
-      pills(
-          'Write', [{name: 'bias', words: 'a bias'}, {name: 'positions'}, {name: 'frequencies'}], state.own,
-          kind => {
-            state.expression = '';
-            choose(kind);
-          }),
-      field('formula', text), help, wrong, element('div', {class: 'two'}, table, element('div', {}, map.node, picture)),
-      element('div', {class: 'buttons'}, race));
-  choose(state.own);
+  }
+  const again = () => (state.expression = '', choose());
+  const node = view_of(
+      'own', 'Write your own', 'A formula in, its laws out, while you type. Nothing is run but the formula.',
+      choice('Write', kinds.map(kind => kind.words), chosen, 'kind', again),
+      field('formula', text), help, wrong, block('two', table, element('div', {}, map.node, picture)),
+      block('buttons', race));
+  choose();
   return {node, lanes: []};
 }

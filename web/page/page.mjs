@@ -1,7 +1,7 @@
 // The page as a whole: one view at a time, the state in the link, the engine's lists once they are loaded.
 import {dispersion_view} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {hush, say} from './dom.mjs';
+import {say} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
 import {take_checkpoint} from './home.mjs';
 import {inside_view} from './inside.mjs';
@@ -48,7 +48,7 @@ function changed() {
   write_soon = setTimeout(() => history.replaceState(null, '', location.href.split('#')[0] + link_of(state)), 150);
 }
 function go(view) {
-  hush();
+  document.getElementById('said').classList.remove('shown');  // the message belongs to the part that is left
   state.view = view;
   changed();
   redraw();
@@ -75,18 +75,15 @@ function redraw() {
   main.replaceChildren(app.shown.node);
 }
 
-for (const view of VIEWS)
-  document.querySelector('nav').append(element(
-      'a', {
-        href: `#view=${view}`,
-        'data-view': view,
-        onclick: event => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          go(view);
-        }
-      },
-      PAGES[view][0]));
+for (const view of VIEWS) {
+  const onclick = event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(view);
+  };
+  const link = element('a', {href: `#view=${view}`, 'data-view': view, onclick}, PAGES[view][0]);
+  document.querySelector('nav').append(link);
+}
 addEventListener('hashchange', event => {
   // A pending write of changed() would be of the old link; it may even have come before this event.
   clearTimeout(write_soon);

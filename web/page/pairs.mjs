@@ -1,24 +1,30 @@
 // A matrix of queries and keys that is redrawn often.
 import {element} from '../../lab/page/element.mjs';
+import {live} from './dom.mjs';
 import {draw_map, scale_bar} from '../../lab/page/matrix.mjs';
 import {short} from '../../lab/page/text.mjs';
+
+// The least and the greatest of the values that are numbers.
+export function range_of(values) {
+  const finite = values.filter(Number.isFinite);
+  return [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
+}
 
 export class Matrix {
   constructor(title) {
     this.caption = element('figcaption', {}, title);
     this.picture = element('div');
-    this.said = element('p', {class: 'said', 'aria-live': 'polite'});
+    this.said = live('said');
     this.node = element('figure', {class: 'matrix-card'}, this.caption, this.picture, this.said);
     this.beside = [];  // others, which show the same cell
   }
-  // {size, values: Float32Array (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of
+  // {size, values (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of
   // the values unless it is given; names: the slots', written along both sides while there is room.
   /** @param {any} drawn */
   draw({size, values, two_sided = false, words, title = this.caption.textContent, least, most, names}) {
-    const finite = values.filter(Number.isFinite), low = least ?? finite.reduce((a, b) => Math.min(a, b), Infinity);
-    const high = most ?? finite.reduce((a, b) => Math.max(a, b), -Infinity);
+    const [lowest, highest] = range_of(values), low = least ?? lowest, high = most ?? highest;
     const matrix = {rows: size, cols: size, low, high, values, two_sided};
-    const range = finite.length ? `${short(low)} to ${short(high)}` : 'no cell has a number';
+    const range = lowest <= highest ? `${short(low)} to ${short(high)}` : 'no cell has a number';
     this.said.textContent = 'Point at a cell, or use the arrow keys.';
     this.map = draw_map(matrix, {
       label: `${title}: ${size} rows of query, ${size} columns of key, ${range}. Arrow keys read a cell.`,

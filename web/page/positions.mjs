@@ -1,10 +1,12 @@
 // Position matrices: a scheme's value for every pair of slots, a second scheme beside it, and their difference; and the
 // wavelengths of rotations beside the trained length.
 import {element} from '../../lab/page/element.mjs';
-import {draw_svg, field, is_narrow, number, slider, text_line} from './dom.mjs';
+import {block, choices, draw_svg, fault, field, figure, is_narrow, named_line, note, number, row, set_stale,
+        slider, view_of} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
+import {scale} from '../../lab/page/scale.mjs';
 import {escape, short} from '../../lab/page/text.mjs';
-import {Matrix} from './pairs.mjs';
+import {Matrix, range_of} from './pairs.mjs';
 
 // The formula of a scheme with the positions of one pair inserted, if they are the slots' numbers.
 export function with_numbers(formula, i, j) {
@@ -22,27 +24,22 @@ export function spelled_options(name, encodings) {
 export function positions_view(app) {
   const {state, catalog} = app;
   const first = new Matrix('First'), second = new Matrix('Second'), difference = new Matrix('First minus second');
-  const all = [first, second, difference], about = element('div', {class: 'about'}),
-        waves = element('div', {class: 'picture'});
-  const wrong = element('p', {class: 'bad', role: 'status'});
+  const all = [first, second, difference], about = block('about'), waves = block('picture'), wrong = fault();
   const options = {head: 0, causal: false, positions: 'sequential', heads: 4, d_model: 64};
   let late = 0;
   for (const one of all) one.beside = all.filter(other => other !== one);
 
-  const names = element(
-      'datalist', {id: 'all-encodings'}, catalog.encodings.map(e => element('option', {value: e.name}, e.summary)));
   const set = (key, value) => {
     state[key] = value;
     app.changed();
     draw();
   };
-  const name_field = (words, key, placeholder) => field(words, text_line(
-      state[key], text => set(key, text || (placeholder ? '' : state[key])), {list: 'all-encodings', placeholder}));
+  const name_field = (words, key, placeholder) => field(words, named_line('encoding', catalog.encodings, state[key],
+      text => set(key, text || (placeholder ? '' : state[key])), {placeholder}));
   const slots = slider(state.time, 8, 512, value => { shown.textContent = value; },
                        {step: 8, onchange: () => set('time', Number(slots.value))});
   const shown = element('output', {}, String(state.time));
 
-  const note = (...words) => element('p', {class: 'note'}, words);
   async function draw() {
     const mine = ++late;
     try {
@@ -55,42 +52,30 @@ export function positions_view(app) {
         });
       if (mine !== late) return;
       wrong.textContent = '';
-      for (const old of [matrices, about, turns]) old.classList.remove('stale');
-      const ends = values => {
-        const finite = values.filter(Number.isFinite);
-        return [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
-      };
+      set_stale(false, matrices, about, turns);
       // Two-sided if the smaller side is at least a twentieth of the larger: 0.1 above zero needs no colour.
       /** @param {number[]} range */
       const signed = ([low, high]) => Math.min(high, -low) > .05 * Math.max(high, -low);
-      const two_sided = drawn.some(d => signed(ends(d.values)));
+      const two_sided = drawn.some(d => signed(range_of(d.values)));
       // Two matrices of one kind have one scale, so that a colour means the same in both.
       const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
-      const [least, most] = alike ? ends(drawn.flatMap(d => ends(d.values))) : [];
+      const [least, most] = alike ? range_of(drawn.flatMap(d => range_of(d.values))) : [];
       drawn.forEach(({name, values, said}, n) => {
         all[n].caption.textContent = `${name}: ${said.quantity}`;
         all[n].draw({
-          size: T,
-          values,
-          two_sided,
-          least,
-          most,
-          title: name,
+          size: T, values, two_sided, least, most, title: name,
           words: (i, j, value) =>
               `query ${i}, key ${j}, distance ${j - i}: ${Number.isNaN(value) ? 'masked' : short(value)}` +
               (options.positions === 'sequential' ? with_numbers(said.formula, i, j) : '')
         });
       });
-      second.node.hidden = difference.node.hidden = drawn.length < 2;
       const [a, b] = drawn;
-      if (b && !alike)
-        difference.node.hidden = true;
-      else if (b) {
+      second.node.hidden = !b;
+      difference.node.hidden = !alike;
+      if (alike) {
         difference.caption.textContent = `${a.name} minus ${b.name}`;
         difference.draw({
-          size: T,
-          values: a.values.map((v, n) => v - b.values[n]),
-          two_sided: true,
+          size: T, values: a.values.map((v, n) => v - b.values[n]), two_sided: true,
           words: (i, j, value) =>
               `query ${i}, key ${j}: ${short(a.values[i * T + j])} − ${short(b.values[i * T + j])} = ${short(value)}`
         });
@@ -108,7 +93,7 @@ export function positions_view(app) {
     } catch (problem) {
       if (mine !== late) return;
       wrong.textContent = problem.message;
-      for (const old of [matrices, about, turns]) old.classList.add('stale');  // results of the request before
+      set_stale(true, matrices, about, turns);
     }
   }
   // The positions in a full turn of each pair of channels, on a logarithmic axis, with the trained length marked.
@@ -118,48 +103,39 @@ export function positions_view(app) {
     if (turns.hidden) return;
     const rows = with_waves.flatMap(({name, said}) => said.frequencies.map(
         (f, pair) => ({name, pair, length: f > 0 ? 2 * Math.PI / f : Infinity})));
-    const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5);
-    const narrow = is_narrow(), width = narrow ? 340 : 640, from = narrow ? 118 : 150;
-    const px = v => from + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - from - 80);
+    const most = Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5;
+    const narrow = is_narrow(), width = narrow ? 340 : 640, from = narrow ? 118 : 150, height = 40 + 22 * rows.length;
+    const place = scale(1, most, from, width - 80, Math.log10), px = v => place(Math.min(most, Math.max(1, v)));
     const shapes = rows.map((row, k) => {
-      const y = 30 + 22 * k, end = Number.isFinite(row.length) ? row.length : 10 ** most;
+      const y = 30 + 22 * k, end = px(row.length);
       return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">` +
           `${escape(row.name.slice(0, narrow ? 9 : 14))} pair ${row.pair + 1}</text>` +
-          `<path d="M${from} ${y}H${px(end)}" style="stroke:var(--${row.length <= edge ? 'met' : 'unmet'});` +
-          `stroke-width:9"/><text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
+          `<path d="M${from} ${y}H${end}" style="stroke:var(--${row.length <= edge ? 'met' : 'unmet'});` +
+          `stroke-width:9"/><text x="${end + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
           `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
     }).join('');
-    const height = 40 + 22 * rows.length;
+    const trained = `trained: ${edge} slots${narrow ? '' : ', half of them for the answer'}`;
     draw_svg(
         waves,
         `<path d="M${px(edge)} 8V${height - 8}" style="stroke:var(--ink);stroke-dasharray:4 3"/>` +
-            `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">trained: ${
-                edge} slots${narrow ? '' : ', half of them for the answer'}</text>` +
-            shapes,
+            `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">${trained}</text>${shapes}`,
         width, height,
         'Positions for a full turn: ' + rows.map(r => `${r.name} pair ${r.pair + 1} ${short(r.length)}`).join(', '));
   }
   const causal = element('input', {type: 'checkbox', onchange: () => (options.causal = causal.checked, draw())});
-  const sampler = element(
-      'select', {onchange: () => (options.positions = sampler.value, draw())},
-      catalog.samplers.map(({name}) => element('option', {value: name}, name)));
-  const turns = element(
-      'figure', {},
-      element(
-          'figcaption', {},
-          'How many positions a pair of channels takes for one turn, on a logarithmic axis: blue comes round within ' +
-              'the longest string of training, red does not'),
+  const sampler = choices(catalog.samplers.map(({name}) => ({name})), options.positions,
+                          name => (options.positions = name, draw()));
+  const turns = figure(
+      'How many positions a pair of channels takes for one turn, on a logarithmic axis: blue comes round within ' +
+          'the longest string of training, red does not',
       waves);
-  const matrices = element('div', {class: 'matrices'}, all.map(one => one.node));
-  const node = element(
-      'section', {class: 'view positions'}, element('h1', {}, 'Positions, pair by pair'),
-      element('p', {class: 'lead'}, 'What a scheme makes of each query (row) and key (column), before any training.'),
-      names,
-      element(
-          'div', {class: 'settings row'}, name_field('scheme', 'matrix', ''),
-          name_field('beside it', 'beside', 'none beside it'), field('slots', slots), shown,
-          field('head', number(1, 1, 4, value => (options.head = value - 1, draw()))), field('positions', sampler),
-          field('causal mask', causal)),
+  const matrices = block('matrices', all.map(one => one.node));
+  const node = view_of(
+      'positions', 'Positions, pair by pair',
+      'What a scheme makes of each query (row) and key (column), before any training.',
+      row(name_field('scheme', 'matrix', ''), name_field('beside it', 'beside', 'none beside it'),
+          field('slots', slots), shown, field('head', number(1, 1, 4, value => (options.head = value - 1, draw()))),
+          field('positions', sampler), field('causal mask', causal)),
       wrong, matrices, about, turns);
   second.node.hidden = difference.node.hidden = true;
   draw();

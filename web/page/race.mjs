@@ -2,51 +2,43 @@
 import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {button, choices, draw_svg, field, is_narrow, number, say, slider, text_line} from './dom.mjs';
+import {block, button, choices, draw_chart, field, is_narrow, named_line, note, number, row, say, slider,
+        text_line, view_of} from './dom.mjs';
 import {short} from '../../lab/page/text.mjs';
-import {chart_shapes} from './figures.mjs';
 import {Lane, tell_apart} from './lane.mjs';
 import {take_home} from './home.mjs';
-import {is_rate, known_name} from './link.mjs';
+import {is_rate, known_name, plain_lane} from './link.mjs';
 import {more_words, set_field, task_words} from './take.mjs';
 
-const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 const MOST = 4;
 
-// A text field with the program's names to choose from, in which options of schemes and compositions are typed.
-function spelled(app, kind, list, value, change) {
-  if (!document.getElementById(`names-${kind}`))
-    document.body.append(element(
-        'datalist', {id: `names-${kind}`}, list.map(({name, summary}) => element('option', {value: name}, summary))));
-  return text_line(
-      value, (text, input) => change(text || value, input), {list: `names-${kind}`, autocomplete: 'off'});
-}
-
 export function race_view(app) {
-  const {state, catalog} = app, node = element('section', {class: 'view race'});
+  const {state, catalog} = app;
   let lanes = app.race_lanes ??= state.lanes.map((spec, n) => new Lane(spec, n));
-  let cards = [], limit = Infinity;
+  let cards = [];
   const longest = () => 5 * state.train_length;
   const view = () => ({
-    length: Math.min(state.length, longest()), limit, edge: state.train_length, longest: longest(), task: state.task,
-    drag: set_length, about
+    length: Math.min(state.length, longest()), limit: Infinity, edge: state.train_length, longest: longest(),
+    task: state.task, drag: set_length, about
   });
   // The description of the encoding, and the model's other options without a field.
   function about(lane) {
     const more = more_words(lane.shown, catalog.options);
     return app.summary(lane.shown) + (more ? `; with ${more}, as its checkpoint` : '');
   }
+  // The fields of a lane, with the program's names for each.
+  const fields = {encoding: catalog.encodings, positions: catalog.samplers, temperature: catalog.temperatures};
   const by_length = slider(state.length, 1, longest(), set_length);
   const shown = element('output');
-  const picture = element('div', {class: 'picture'}), task_about = element('p', {class: 'note'});
-  const holder = element('div', {class: 'lanes'}), replay = slider(0, 0, 0, look_back);
-  const legend = element('p', {class: 'note'}), legend_of_strips = element('div');
+  const picture = block('picture'), task_about = note(), holder = block('lanes'), replay = slider(0, 0, 0, look_back);
+  const legend = note(), legend_of_strips = element('div');
   let measure = 'accuracy', due = false;
 
   function set_length(length) {
-    state.length = length;
-    by_length.value = length;
-    shown.textContent = length;
+    state.length = by_length.value = shown.textContent = length;
+    changed();
+  }
+  function changed() {
     for (const card of cards) card.draw();
     app.changed();
   }
@@ -79,18 +71,15 @@ export function race_view(app) {
       curves: curves.filter(curve => curve.points.length)
     };
     picture.hidden = !values.length;
-    draw_svg(
-        picture, values.length ? chart_shapes(chart) : '', width, height,
-        `${measure.replace('_', ' ')} by step: ` +
-            lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
+    if (values.length)
+      draw_chart(picture, chart, `${measure.replace('_', ' ')} by step: ` +
+          lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
     legend.replaceChildren(
         ...values.length ? lanes.map(legend_of) : ['Press Train all, and this is drawn step by step.']);
   }
   // Below a lane's names: their descriptions, and their options from the program's list.
   function help_with(lane) {
-    const {encodings, samplers, temperatures} = catalog;
-    const parts = [['encoding', encodings], ['positions', samplers], ['temperature', temperatures]];
-    const rows = parts.flatMap(([field_name, list]) => {
+    const rows = Object.entries(fields).flatMap(([field_name, list]) => {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
       // The page gives every model its own pool of positions.
       const standard = o => o.name === 'max_position' ? state.max_position : o.default;
@@ -104,18 +93,20 @@ export function race_view(app) {
     lane.help.hidden = !rows.length;
   }
   function rebuild() {
-    const one_name = (what, list, lane, field_name) =>
-        field(what, spelled(app, field_name, list, lane.spec[field_name], (value, input) => {
-                if (!known_name(list, value) && own_text(value) === null) {
-                  say(`“${value}” is not among the ${list.length} names for ${what}; the field lists them. It is ` +
-                          `${lane.spec[field_name]} again.`,
-                      {bad: true});
-                  return void (input.value = lane.spec[field_name]);
-                }
-                set_field(lane.spec, field_name, value);
-                set(lane);
-                help_with(lane);
-              }));
+    const named = (lane, what) => {
+      const list = fields[what];
+      return field(what, named_line(what, list, lane.spec[what], (text, input) => {
+        const value = text || lane.spec[what];
+        if (known_name(list, value) || own_text(value) !== null) {
+          set_field(lane.spec, what, value);
+          set(lane);
+          return help_with(lane);
+        }
+        say(`“${value}” is not among the ${list.length} names for ${what}; the field lists them. It is ` +
+            `${lane.spec[what]} again.`, {bad: true});
+        input.value = lane.spec[what];
+      }));
+    };
     // The settings have changed: clears an old error.
     const set = lane => {
       if (lane.status === 'failed') lane.status = lane.tests.length ? 'paused' : 'ready';
@@ -124,13 +115,8 @@ export function race_view(app) {
     };
     cards = lanes.map(lane => {
       const settings = element(
-          'div', {class: 'settings'}, one_name('encoding', catalog.encodings, lane, 'encoding'),
-          one_name('positions', catalog.samplers, lane, 'positions'),
-          one_name('temperature', catalog.temperatures, lane, 'temperature'),
-          field('seed', number(lane.spec.seed, 0, 999999999, value => {
-                  lane.spec.seed = value;
-                  set(lane);
-                })),
+          'div', {class: 'settings'}, Object.keys(fields).map(what => named(lane, what)),
+          field('seed', number(lane.spec.seed, 0, 999999999, value => (lane.spec.seed = value, set(lane)))),
           lane.help = element('details', {class: 'help', 'aria-label': 'Options'}));
       help_with(lane);
       const take_out = button('Remove', () => {
@@ -174,17 +160,16 @@ export function race_view(app) {
   }
   const add = button('Add a lane', () => {
     const used = new Set(lanes.map(lane => lane.number)), free = [0, 1, 2, 3].find(n => !used.has(n));
-    lanes.push(new Lane({...FIRST, ...lanes.at(-1)?.spec}, free));
+    lanes.push(new Lane({...plain_lane('rope'), ...lanes.at(-1)?.spec}, free));
     keep();
     rebuild();
   });
   const size = (words, name, low, high) => field(words, number(state[name], low, high, value => {
-                                                   state[name] = value;
-                                                   by_length.max = longest();
-                                                   app.changed();
-                                                   legend_of_strips.replaceChildren(lanes_legend(state.train_length));
-                                                   for (const card of cards) card.draw();
-                                                 }));
+    state[name] = value;
+    by_length.max = longest();
+    legend_of_strips.replaceChildren(lanes_legend(state.train_length));
+    changed();
+  }));
   const lr = text_line(state.lr, text => {
     if (is_rate(text)) state.lr = text;
     else say(`“${text}” is no learning rate: it takes a number above 0, at most 1, such as 0.001 or 1e-3.`);
@@ -200,41 +185,28 @@ export function race_view(app) {
   const task = choices(names.map(name => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
     state.task = value;
     about_task();
-    for (const card of cards) card.draw();
-    app.changed();
+    changed();
   });
   about_task();
   const every = what => Promise.all(lanes.filter(lane => can(lane, what)).map(lane => act(lane, what)));
-  node.append(
-      element('h1', {}, 'Race'),
-      element(
-          'p', {class: 'lead'},
-          'Train up to four models beside each other on the same task. Every encoding, sampler ' +
-              'and temperature of the program may run, compositions such as rope|none too.'),
-      element(
-          'div', {class: 'settings row'}, field('task', task), size('trained to length', 'train_length', 2, 60),
-          size('steps', 'steps', 1, 100000), size('layers', 'layers', 1, 8), size('heads', 'heads', 1, 16),
-          size('width', 'd_model', 4, 256), size('strings a step', 'batch', 1, 256), field('learning rate', lr)),
+  const measures = [
+    {name: 'accuracy', words: 'accuracy in training'}, {name: 'loss'},
+    {name: 'gradient_norm', words: 'norm of the gradient'}
+  ];
+  const node = view_of(
+      'race', 'Race', 'Train up to four models beside each other on the same task. Every encoding, sampler ' +
+          'and temperature of the program may run, compositions such as rope|none too.',
+      row(field('task', task), size('trained to length', 'train_length', 2, 60), size('steps', 'steps', 1, 100000),
+          size('layers', 'layers', 1, 8), size('heads', 'heads', 1, 16), size('width', 'd_model', 4, 256),
+          size('strings a step', 'batch', 1, 256), field('learning rate', lr)),
       task_about,
-      element(
-          'div', {class: 'buttons'},
-          button('Train all', () => lanes.forEach(lane => lane.train(state)), {class: 'main'}),
+      block(
+          'buttons', button('Train all', () => lanes.forEach(lane => lane.train(state)), {class: 'main'}),
           button('Pause all', () => every('pause')), button('Go on', () => every('resume')), add),
-      element('div', {class: 'drag-line'}, field('Tested at length', by_length), shown), holder, legend_of_strips,
+      block('drag-line', field('Tested at length', by_length), shown), holder, legend_of_strips,
       element('h2', {}, 'While they train'),
-      element(
-          'p', {class: 'note'},
-          'Each step has strings of one length, drawn at random: short ones are easy, so the curves jump.'),
-      element(
-          'div', {class: 'settings row'},
-          field(
-              'show',
-              choices(
-                  [
-                    {name: 'accuracy', words: 'accuracy in training'}, {name: 'loss'},
-                    {name: 'gradient_norm', words: 'norm of the gradient'}
-                  ],
-                  measure, value => (measure = value, draw_measure()))),
+      note('Each step has strings of one length, drawn at random: short ones are easy, so the curves jump.'),
+      row(field('show', choices(measures, measure, value => (measure = value, draw_measure()))),
           field('replay the tests', replay, 'drag back to see the curves of earlier steps')),
       picture, legend, take_home(app, () => lanes));
   legend_of_strips.replaceChildren(lanes_legend(state.train_length));

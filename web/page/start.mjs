@@ -1,10 +1,10 @@
 // The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane
 // again.
 import {Card, lanes_legend} from './card.mjs';
-import {element} from '../../lab/page/element.mjs';
-import {pills, say, slider, tell, toggle, write} from './dom.mjs';
+import {choice, element} from '../../lab/page/element.mjs';
+import {block, live, note, say, slider, tell, toggle, write} from './dom.mjs';
 import {percent} from './figures.mjs';
-import {Lane} from './lane.mjs';
+import {recorded_lanes} from './lane.mjs';
 
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const UNSORTED = 'randomized:unsorted';
@@ -22,8 +22,7 @@ export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
   // Nothing is drawn past the edge before the user has guessed and dragged there.
   let limit = Math.min(longest, Math.max(edge, state.length));
-  const recorded = () => app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
-  const lanes = app.start_lanes ??= recorded(), asked_of = recorded();
+  const lanes = app.start_lanes ??= recorded_lanes(app.snapshots), asked_of = recorded_lanes(app.snapshots);
   const view = () =>
       ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.shown)});
   const cards = lanes.map(lane => {
@@ -33,29 +32,24 @@ export function start_view(app) {
   });
 
   function switches(lane) {
-    const retrain = what => {
-      Object.assign(lane.spec, what);
+    const retrain = positions => {
+      lane.spec.positions = positions;
       limit = longest;
       say(`${lane.name} trains again, from nothing. Its old curve stays as a thin grey line.`);
       lane.train({...app.recorded_state(), length: state.length}, {compare: true});
-      unsorted.hidden = lane.spec.positions === 'sequential';
+      unsorted.hidden = positions === 'sequential';
     };
-    const unsorted = toggle(
-        'unsorted: shuffle them', lane.spec.positions === UNSORTED,
-        on => retrain({positions: on ? UNSORTED : 'randomized'}));
-    unsorted.hidden = lane.spec.positions === 'sequential';
-    return [
-      toggle(
-          'randomize positions', lane.spec.positions !== 'sequential',
-          on => retrain({positions: on ? 'randomized' : 'sequential'})),
-      unsorted
-    ];
+    const switch_of = (words, is_on, on, off) => toggle(words, is_on, now => retrain(now ? on : off));
+    const {positions} = lane.spec, random = positions !== 'sequential';
+    const randomize = switch_of('randomize positions', random, 'randomized', 'sequential');
+    const unsorted = switch_of('unsorted: shuffle them', positions === UNSORTED, UNSORTED, 'randomized');
+    unsorted.hidden = !random;
+    return [randomize, unsorted];
   }
 
   const by_length = slider(state.length, 1, longest, set_length, {id: 'length', 'aria-describedby': 'drag-help'});
   const shown = element('output', {for: 'length'});
-  const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'});
-  const help = element('p', {id: 'drag-help', class: 'note'});
+  const verdict = live(), help = element('p', {id: 'drag-help', class: 'note'});
 
   function set_length(length) {
     state.length = length;
@@ -76,66 +70,45 @@ export function start_view(app) {
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
-                                                                 `At length ${FAR} it is ${count} of the four. `;
+                               `At length ${FAR} it is ${count} of the four. `;
     write(
-        verdict,
-        said + (names ? `Still right there: ${names}. ` : '') +
+        verdict, said + (names ? `Still right there: ${names}. ` : '') +
             'The strips say why: red is what a longer string needs and training has never met. ' +
             (again_at(FAR) || 'Now switch a fallen lane to “randomize positions” and watch it train again.'));
   }
   // The results of the lanes trained again, beside the share of the most frequent digit of each place.
   function again_at(length) {
-    return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length)))
-        .map(lane => {
-          const plain = lane.at(length, lane.baselines.majority), value = lane.at(length);
-          return `Trained again, ${lane.name} has ${percent(value)} there, ` +
-              (value < plain + .05 ? `no better than the dashed line (${percent(plain)}).` :
-                                     'well above the dashed line.');
-        })
-        .join(' ');
+    return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length))).map(lane => {
+      const plain = lane.at(length, lane.baselines.majority), value = lane.at(length);
+      return `Trained again, ${lane.name} has ${percent(value)} there, ` +
+          (value < plain + .05 ? `no better than the dashed line (${percent(plain)}).` : 'well above the dashed line.');
+    }).join(' ');
   }
 
-  const guess = pills(
-      `How many of the four will still sort strings of length ${FAR}?`, GUESSES.map(name => ({name})), state.guess,
-      value => {
-        state.guess = value;
-        tell(`You said ${value}.`);
-        judge();
-        app.changed();
-      });
+  const asked = `How many of the four will still sort strings of length ${FAR}?`;
+  const guessed = {count: GUESSES.indexOf(state.guess)};
+  const guess = choice(asked, GUESSES, guessed, 'count', () => {
+    state.guess = GUESSES[guessed.count];
+    tell(`You said ${state.guess}.`);
+    judge();
+    app.changed();
+  });
   const to_lecture = element(
       'a', {href: '#view=lecture', onclick: event => (event.preventDefault(), app.go('lecture'))}, 'the lecture');
+  const lead = `${learned_words(asked_of, edge)} They differ in one thing: how they know where a digit stands. ` +
+      'What happens when the strings get longer?';
+  const about_positions = note(
+      'A position is the number that a token carries: 0, 1, 2, … as it is counted. With “randomize positions” each ' +
+          `string gets rising numbers at random from ${app.recorded_state().max_position}, so that short strings ` +
+          'meet the numbers of long ones; “unsorted” shuffles these. New to this? Begin with ',
+      to_lecture, '.');
   const node = element(
       'section', {class: 'view start'},
-      element(
-          'div', {class: 'two'},
-          element(
-              'div', {}, element('h1', {}, 'Past the edge'),
-              element(
-                  'p', {class: 'lead'},
-                  `${learned_words(asked_of, edge)} They differ in one thing: how they know where a digit stands. ` +
-                      'What happens when the strings get longer?'),
-              guess),
-          element(
-              'div', {},
-              element(
-                  'p', {class: 'note'},
-                  'A position is the number that a token carries: 0, 1, 2, … as it is counted. With “randomize ' +
-                      `positions” each string gets rising numbers at random from ${
-                          app.recorded_state().max_position}, ` +
-                      'so that short strings meet the numbers of long ones; “unsorted” shuffles these. New to ' +
-                      'this? Begin with ',
-                  to_lecture, '.'),
-              help, verdict)),
-      element(
-          'div', {class: 'drag-line'},
-          element(
-              'label',
-              {for: 'length'
-              },
-              'Length of the strings'),
-          by_length, shown),
-      element('div', {class: 'lanes'}, cards.map(card => card.node)), lanes_legend(edge));
+      block(
+          'two', element('div', {}, element('h1', {}, 'Past the edge'), element('p', {class: 'lead'}, lead), guess),
+          element('div', {}, about_positions, help, verdict)),
+      block('drag-line', element('label', {for: 'length'}, 'Length of the strings'), by_length, shown),
+      block('lanes', cards.map(card => card.node)), lanes_legend(edge));
   set_length(Math.min(state.length, longest));
   // A checkpoint dropped here is not one of the four.
   return {node, lanes: [], again: () => cards.forEach(card => card.draw())};
