@@ -10,33 +10,29 @@ async function unpacked(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
-let module_promise, worker_address;
+let compiled, worker_address;
 // ?plain in the address: without relaxed SIMD, for tests and comparisons.
 const relaxed = () => relaxed_simd() && held('wasm-relaxed') !== null && !location.search.includes('plain');
 
-function module_once() {
-  module_promise ??= (async () => {
-    if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')
-      throw new Error(
-          'This browser has no WebAssembly, or is older than 2023, so nothing can be trained here. The ' +
-          'curves and the lecture work; a newer Firefox, Chrome, Edge or Safari trains.');
-    return WebAssembly.compile(await unpacked(held(relaxed() ? 'wasm-relaxed' : 'wasm').textContent));
-  })();
-  return module_promise;
+async function compile() {
+  if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')
+    throw new Error(
+        'This browser has no WebAssembly, or is older than 2023, so nothing can be trained here. The ' +
+        'curves and the lecture work; a newer Firefox, Chrome, Edge or Safari trains.');
+  return WebAssembly.compile(await unpacked(held(relaxed() ? 'wasm-relaxed' : 'wasm').textContent));
 }
 
 // The rejection of calls to an ended engine, which is not an error.
 export const CLOSED = 'This model was closed.';
 
 export class Engine {
-  version;
   #waiting = new Map();
   #events = new Map();
   #number = 0;
 
   // A Worker with the engine in it. Throws with a sentence if the browser lacks support.
   static async start() {
-    const engine = new Engine(), module = await module_once();
+    const engine = new Engine(), module = await (compiled ??= compile());
     worker_address ??= URL.createObjectURL(new Blob([held('worker').textContent], {type: 'text/javascript'}));
     engine.worker = new Worker(worker_address);
     engine.worker.onmessage = ({data}) => engine.#hear(data);
@@ -45,7 +41,7 @@ export class Engine {
       engine.#lost(`The engine stopped: ${event.message || 'it could not be started'}. Reload the page.`);
     };
     try {
-      engine.version = await engine.call('start', module);
+      await engine.call('start', module);
     } catch (wrong) {
       engine.end();
       throw wrong;

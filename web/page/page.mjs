@@ -92,8 +92,8 @@ addEventListener('hashchange', event => {
   Object.assign(state, read.state);
   app.race_lanes?.forEach(lane => lane.end());
   app.race_lanes = null;
-  told(read.problems);
-  if (app.catalog) told(check_names(state, app.catalog)), wake_runs();
+  told([...read.problems, ...app.catalog ? check_names(state, app.catalog) : []]);
+  if (app.catalog) wake_runs();
   redraw();
 });
 addEventListener('dragover', event => event.preventDefault());
@@ -122,8 +122,7 @@ async function fetch_lists() {
     app.catalog = await ask_desk('catalog');
     performance.mark('engine ready');
     const wrong = check_names(state, app.catalog);
-    told(wrong);
-    if (wrong.length) app.race_lanes = null;
+    if (wrong.length) told([...problems, ...wrong]), app.race_lanes = null;
     await wake_runs();
   } catch (wrong) {
     app.engine_lost = wrong.message;

@@ -76,10 +76,7 @@ function sentence(wrong) {
 }
 
 const calls = {
-  async start(module) {
-    lab = await Lab.start(module);
-    return lab.version;
-  },
+  async start(module) { lab = await Lab.start(module); },
   catalog: () => lab.catalog(),
   train_new(options) {
     forget();
