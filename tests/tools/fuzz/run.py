@@ -59,7 +59,7 @@ def fuzz(name, limit):
 
 
 def coverage(name, sources):
-    """Percent of the lines of these sources that all kept inputs reach."""
+    """Percent of the lines of these sources that all kept inputs reach, rounded down."""
     raw, merged = root / f"build/fuzz/{name}.profraw", root / f"build/fuzz/{name}.profdata"
     subprocess.run([program, name, corpora / name, "-runs=0", "-close_fd_mask=1"], check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -67,7 +67,7 @@ def coverage(name, sources):
     subprocess.run([tools + "llvm-profdata", "merge", "-sparse", raw, "-o", merged], check=True)
     command = [tools + "llvm-cov", "export", program, f"-instr-profile={merged}", "-summary-only"]
     said = subprocess.run(command + sources, capture_output=True, check=True, cwd=root).stdout
-    return json.loads(said)["data"][0]["totals"]["lines"]["percent"]
+    return int(json.loads(said)["data"][0]["totals"]["lines"]["percent"])
 
 
 def main():
@@ -92,10 +92,10 @@ def main():
         runs, edges, new, log = fuzz(name, limit)
         seconds = processor_time() - began
         percent = coverage(name, all_targets[name])
-        print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent:.0f} % |", flush=True)
+        print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent} % |", flush=True)
         if runs >= 1000000 and not new:
             keep_row(results, {"target": name, "inputs": runs, "seconds": round(seconds), "edges": edges,
-                               "lines": round(percent)}, tree)
+                               "lines": percent}, tree)
         for path in new:
             failed = True
             print(f"found {path.relative_to(root)}: see {log.relative_to(root)}", flush=True)
