@@ -9,9 +9,8 @@ import pathlib
 import statistics
 import sys
 
-from query import by, markdown, table
+from query import by, markdown, table, write
 
-HERE = pathlib.Path(__file__).resolve().parent
 FILE = "loops.csv"
 RANGES = {"trained": (1, 20), "validation": (21, 30), "test": (31, 100)}  # of lengths
 NAMES = {("rope", 3): "three blocks, randomized RoPE", ("relative", 3): "three blocks, randomized relative",
@@ -34,10 +33,10 @@ def rows_of(folder):
         for path in (result.parent / "eval.csv", *sorted(result.parent.glob("eval-loops-*.csv"))):
             tested = path.stem.removeprefix("eval-loops-") if "loops" in path.stem else config["loops"]
             lengths = list(csv.DictReader(path.open()))
-            row = {name: config[name] for name in KEYS} | {"tested_loops": tested}
-            rows.append(row | {part: f"{mean_of(lengths, 'accuracy', part):.4f}" for part in RANGES})
-            guesses = (mean_of(lengths, name, "test") for name in ("chance", "majority"))
-            rows[-1]["guess"] = f"{max(guesses):.4f}"
+            guess = max(mean_of(lengths, name, "test") for name in ("chance", "majority"))
+            rows.append({name: config[name] for name in KEYS} | {"tested_loops": tested} |
+                        {part: f"{mean_of(lengths, 'accuracy', part):.4f}" for part in RANGES} |
+                        {"guess": f"{guess:.4f}"})  # fmt: skip
     return sorted(rows, key=lambda r: [str(r[name]) for name in (*KEYS, "tested_loops")])
 
 
@@ -77,9 +76,4 @@ def on_parity():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not (rows := rows_of(sys.argv[1])):
-        sys.exit("results/loops.py: no finished trial in the folder given; name that of loops.toml")
-    with (HERE / FILE).open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(FILE, rows_of(sys.argv[1]) if len(sys.argv) == 2 else None, "that of loops.toml")

@@ -18,6 +18,8 @@ import pathlib
 import statistics
 import sys
 
+from query import write
+
 HERE = pathlib.Path(__file__).resolve().parent
 FORMS = ["fp32", "tf32x3", "tf32", "bf16"]
 T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t for 1 to 9 degrees of freedom
@@ -67,10 +69,4 @@ def matmul_lines():
 
 
 if __name__ == "__main__":
-    rows = [row for folder in sys.argv[1:] for row in scores_of(folder)]
-    if not rows:
-        sys.exit("results/matmul.py: no finished trial in the folders given; name those of `poslab sweep run`")
-    with (HERE / "matmul.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write("matmul.csv", [row for folder in sys.argv[1:] for row in scores_of(folder)], "those of `poslab sweep run`")

@@ -6,6 +6,7 @@ import functools
 import json
 import pathlib
 import re
+import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -61,6 +62,16 @@ def by(name, rows):
 def mean(values):
     values = list(values)
     return sum(values) / len(values)
+
+
+def write(path, rows, folders):
+    """Makes a committed table anew. rows: None where the command names other than these folders."""
+    if not rows:
+        sys.exit(f"{sys.argv[0]}: no finished trial in the folders given; name {folders}")
+    with (HERE / path).open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 # -- trials ------------------------------------------------------------------------------------------------------------

@@ -9,9 +9,8 @@ import pathlib
 import statistics
 import sys
 
-from query import markdown, table
+from query import markdown, table, write
 
-HERE = pathlib.Path(__file__).resolve().parent
 FILE = "stretch.csv"
 PARTS = ("loss_1", "loss")  # of a window of 1,024 tokens: its first 128, and all
 CLAIMS = {  # of the sources; figures are in python/poslab/papers/published
@@ -65,10 +64,4 @@ def stretch_lines():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or not (rows := rows_of(*sys.argv[1:])):
-        sys.exit("results/stretch.py: no finished trial in the folders given; name those of stretch_base.toml and of "
-                 "stretch.toml")  # fmt: skip
-    with (HERE / FILE).open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(FILE, rows_of(*sys.argv[1:]) if len(sys.argv) == 3 else None, "those of stretch_base.toml and of stretch.toml")

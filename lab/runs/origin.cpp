@@ -1,7 +1,7 @@
 #include "lab/runs/origin.h"
 
 #include <algorithm>
-#include <cctype>
+#include <regex>
 
 #include "encodings/compose.h"
 #include "lab/files/files.h"
@@ -43,12 +43,10 @@ Origin of_run(const Kind& kind, const std::string& path) {
     o.parameters[name] = {value, part(m, at, value.shape()), part(v, at, value.shape())};
     at += value.size();
   }
+  const RunValues spelled = {{"encoding", o.config.scheme.spelled()}, {"temperature", o.config.temperature.spelled()}};
   for (const auto& [name, value] : kept(kind.table(), o.config))
-    if (!is_one_of(name, {"preset", "from", "optimizer"})) o.settings.emplace_back(name, value);
-  for (auto& [name, value] : o.settings) {
-    if (name == "encoding") value = o.config.scheme.spelled();
-    if (name == "temperature") value = o.config.temperature.spelled();
-  }
+    if (!is_one_of(name, {"preset", "from", "optimizer"}))
+      o.settings.emplace_back(name, spelled.contains(name) ? spelled.at(name) : value);
   RunValues model = run_values(o.config);
   const Chosen<Scheme>& scheme = o.config.scheme;
   for (const Chosen<Scheme>& one : scheme->parts ? *scheme->parts : std::vector{scheme})
@@ -93,44 +91,39 @@ Origin of_checkpoint(const Kind& kind, const std::string& path) {
   bad_input("from = {}: its parameter {} {}; begin with another model", o.path, parameter, shapes);
 }
 
-// "block3.attention.query" as "block*.attention.query"
-std::string of_any_block(const std::string& name) {
-  const size_t at = name.find("block"), from = at == name.npos ? at : at + 5;
-  size_t to = from;
-  while (to < name.size() && std::isdigit(static_cast<unsigned char>(name[to]))) ++to;
-  return from == name.npos || to == from ? name : name.substr(0, from) + "*" + name.substr(to);
+using Fates = std::vector<std::pair<std::string, Shape>>;   // of parameters: name and shape
+bool has(const Fates& all, const std::string& name) {
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
 }
 
-struct Fate {
-  std::string name;
-  Shape shape;
-};
-std::string rows(const char* fate, const std::vector<Fate>& all) {
-  std::vector<std::pair<std::string, int>> lines;
-  for (const Fate& f : all) {
-    const std::string line = fmt::format("{} {}", of_any_block(f.name), to_string(f.shape));
-    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == line; });
-    same == lines.end() ? void(lines.emplace_back(line, 1)) : void(++same->second);
-  }
+// "block3.attention.query" and its like of other blocks share a line.
+std::string rows(const char* fate, const Fates& all) {
+  static const std::regex number("block[0-9]+");
+  std::vector<std::string> lines;
+  for (const auto& [name, shape] : all)
+    lines.push_back(fmt::format("{} {}", std::regex_replace(name, number, "block*"), to_string(shape)));
   std::string text;
-  for (const auto& [line, times] : lines)
+  while (!lines.empty()) {
+    const std::string line = lines[0];
+    const size_t times = std::erase(lines, line);
     text += fmt::format("  {:<8} {}{}\n", fate, line, times > 1 ? fmt::format(", {} times", times) : "");
+  }
   return text.empty() ? fmt::format("  {:<8} none\n", fate) : text;
 }
 
-Json names(const std::vector<Fate>& all) {
+Json names(const Fates& all) {
   Json list = Json::array();
-  for (const Fate& f : all) list.push_back(f.name);
+  for (const auto& [name, shape] : all) list.push_back(name);
   return list;
 }
 
 // Moments of kept parameters, and the step; new parameters begin at 0.
-void keep_optimizer(const Origin& o, Learner& learner, const std::vector<Fate>& kept) {
+void keep_optimizer(const Origin& o, Learner& learner, const Fates& kept) {
   const Params& params = learner.params();
   Adam& adam = learner.adam();
   std::vector<real> m(size_t(params.count()), 0), v = m;
   for (const auto& [name, x, offset] : params.entries()) {
-    if (std::none_of(kept.begin(), kept.end(), [&, &n = name](const Fate& f) { return f.name == n; })) continue;
+    if (!has(kept, name)) continue;
     const Origin::Parameter& its = o.parameters.at(name);
     std::copy_n(its.m.data(), its.m.size(), m.begin() + offset);
     std::copy_n(its.v.data(), its.v.size(), v.begin() + offset);
@@ -171,7 +164,7 @@ std::string give_weights(const Origin& o, Learner& learner) {
   if (keep && o.step >= c.count("steps"))
     bad_input("steps = {}: with optimizer = keep they go on after step {} of {}; give more", c["steps"], o.step,
               o.path);
-  std::vector<Fate> kept, made, dropped;
+  Fates kept, made, dropped;
   for (const auto& [name, x, offset] : learner.params().entries()) {
     const auto its = o.parameters.find(name);
     if (its != o.parameters.end() && its->second.value.shape() == x.shape()) {
@@ -185,7 +178,7 @@ std::string give_weights(const Origin& o, Learner& learner) {
     made.push_back({name, x.shape()});
   }
   for (const auto& [name, its] : o.parameters) {
-    if (std::any_of(kept.begin(), kept.end(), [&, &n = name](const Fate& f) { return f.name == n; })) continue;
+    if (has(kept, name)) continue;
     if (!of_positions(name)) refuse(o, c, name, fmt::format("is {}, and missing here", to_string(its.value.shape())));
     dropped.push_back({name, its.value.shape()});
   }
