@@ -581,6 +581,7 @@ check 'a question with a wrong symbol' refuses 2 'its symbols are 0 1' "$program
 zeros=$(printf '0%.0s' {1..100})
 check 'a question beyond the pool' refuses 2 'answer slots take 101 positions' "$program" ask twenty "$zeros"
 check 'none of these made a folder' test ! -e x
+[[ ! -x ${program}_tests ]] || check 'no unit test' refuses 1 'no test case matches' "${program}_tests" -tc=nothing
 truncate -s -100 cut/checkpoint.safetensors
 check 'a truncated checkpoint' refuses 1 'checkpoint.safetensors' "$program" resume cut
 
