@@ -9,39 +9,20 @@ source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 cd "$source" || exit
 said=$(mktemp -d)
 trap 'rm -rf "$said"' EXIT
-export said module=''
-
-# What CMake gives some of them: a namespace for the kernels, the emulated GPU, the header that it makes of the commit.
+export said
+# shellcheck source=tools/options.sh
+. tools/options.sh
 cmake -DSOURCE="$source" -DVERSION=0 -DOUT="$said/commit.h" -P cmake/commit.cmake > /dev/null || exit
-options() {   # FILE
-  echo "-I. -I$said -std=gnu++20 -fsyntax-only -Wno-psabi"
-  case $1 in
-    core/cpu/bf16/*) echo '-DPOSLAB_ISA=avx512_bf16 -march=x86-64-v4 -mavx512bf16' ;;
-    core/cpu/* | course/emulated.h) echo '-DPOSLAB_ISA=baseline' ;;
-    core/kernels.cpp) echo '-DPOSLAB_ISAS=ISA(baseline)' ;;
-    core/platform/exceptions_wasm.cpp | web/*) echo '-DPOSLAB_WEB' ;;
-    cuda/* | tests/tools/races/*) echo '-DPOSLAB_EMULATE' ;;
-    python/*) echo "$module" ;;
-    tests/support/places.cpp) echo '-DPOSLAB_SOURCE="" -DPOSLAB_PROGRAM="" -DPOSLAB_COMPILER=""' ;;
-  esac
-}
+
 alone() {   # FILE
   # shellcheck disable=SC2046,SC2086         # several words each
-  printf '#include "%s"\n' "$1" | ${CXX:-g++} $(options "$1") -x c++ - > "$said/${1//\//+}" 2>&1 || echo "$1"
+  printf '#include "%s"\n' "$1" | ${CXX:-g++} -I. "-I$said" -std=gnu++20 -fsyntax-only -Wno-psabi $(options "$1") \
+    -x c++ - > "$said/${1//\//+}" 2>&1 || echo "$1"
 }
 export -f options alone
 
-# The module takes Python's headers and nanobind's, which tools/python brings.
-python=.venv-python/bin/python left_out='^(core/platform/exceptions_wasm|web/exports|course/steps/|python/)'
-if [[ -x $python ]]; then
-  left_out=${left_out/'|python/'/}
-  headers=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')
-  module="-I$($python -m nanobind --include_dir) -I$headers"
-else
-  echo 'left out: python/, as there is no .venv-python (tools/python)'
-fi
 if (($#)); then files=("$@")
-else mapfile -t files < <(git ls-files '*.h' '*.cpp' | grep -vE "$left_out")
+else mapfile -t files < <(git ls-files '*.h' '*.cpp' | grep -vE "$unread|/exceptions_wasm")   # of no processor here
 fi
 mapfile -t failed < <(printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'alone "$1"' alone {})
 for file in "${failed[@]}"; do
