@@ -17,7 +17,7 @@ struct LogitGrads {
 struct AttentionPass {
   AttentionGrads d;
   AttentionArgs x;
-  const real *d_o, *o, *stats;
+  const real *d_o = nullptr, *o = nullptr, *stats = nullptr;
   LogitGrads wanted;
 };
 

@@ -40,7 +40,7 @@ CuBlas load() {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(at, name));
     if (!function) missing(fmt::format("{} lacks {}", library, name).c_str());
   };
-  CuBlas found;
+  CuBlas found{};
   find(found.create, "cublasCreate_v2"), find(found.set_stream, "cublasSetStream_v2");
   find(found.set_workspace, "cublasSetWorkspace_v2"), find(found.version, "cublasGetVersion_v2");
   find(found.text, "cublasGetStatusString"), find(found.multiply, "cublasGemmStridedBatchedEx");

@@ -99,10 +99,10 @@ struct Word : Element {
   Touch elsewhere;                    // a read by another block of the launch than the last one that read
 };
 struct Met {                          // a touch without a fixed order relative to the present one
-  int thread;
+  int thread = 0;
   uint3 block;
-  bool wrote;
-  uint32_t code;
+  bool wrote = false;
+  uint32_t code = 0;
 };
 std::optional<Met> touch(Word&, bool write, uint32_t code);       // nothing where no kernel runs
 const Launch& launch();               // that is running

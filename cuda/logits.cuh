@@ -142,8 +142,8 @@ struct Tiling {
 
 // Capacities of a kernel, in shared memory that its code fixes.
 struct Room {
-  int lanes;                                 // lanes of all query rows
-  int fours;                                 // of the tiles
+  int lanes = 0;                             // lanes of all query rows
+  int fours = 0;                             // of the tiles
   int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
   int diagonals = 0;                         // sums of those weights' diagonals, in all sequences of the block; 0: none
   constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }

@@ -13,9 +13,8 @@
 namespace poslab::cuda {
 
 // Calls f(scalar) for every number, flag and pointer that the value is made of.
-template <class F, class T>
-void each_scalar(const F& f, const T& value) {
-  if constexpr (std::is_scalar_v<T>) {
+void each_scalar(const auto& f, const auto& value) {
+  if constexpr (std::is_scalar_v<std::remove_cvref_t<decltype(value)>>) {
     f(value);
   } else if constexpr (requires { std::begin(value); }) {
     for (const auto& element : value) each_scalar(f, element);
@@ -29,11 +28,13 @@ void each_scalar(const F& f, const T& value) {
 template <class... T>
 void append_key(std::string& key, const T&... values) {
   size_t bytes = 0;
-  (each_scalar([&](const auto& scalar) { bytes += sizeof scalar; }, values), ...);
-  const size_t before = key.size();
-  key.resize(before + bytes);
-  char* to = key.data() + before;
-  (each_scalar([&](const auto& scalar) { std::memcpy(to, &scalar, sizeof scalar), to += sizeof scalar; }, values), ...);
+  (each_scalar([&](const auto& scalar) { bytes += sizeof(decltype(scalar)); }, values), ...);
+  key.resize(key.size() + bytes);
+  char* to = key.data() + key.size() - bytes;
+  const auto append = [&](const auto& scalar) {
+    std::memcpy(to, static_cast<const void*>(&scalar), sizeof(decltype(scalar))), to += sizeof(decltype(scalar));
+  };
+  (each_scalar(append, values), ...);
 }
 template <class... T>
 std::string record_key(const T&... values) {
@@ -45,10 +46,9 @@ std::string record_key(const T&... values) {
 // Calls f(address) for every pointer among the values.
 template <class F, class T>
 void each_pointer(const F& f, const T& value) {
-  const auto if_pointer = [&](const auto& scalar) {
+  each_scalar([&](const auto& scalar) {
     if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(scalar)>>) f(static_cast<const void*>(scalar));
-  };
-  each_scalar(if_pointer, value);
+  }, value);
 }
 
 }  // namespace poslab::cuda

@@ -9,7 +9,7 @@ namespace poslab::python {
 template <class T>
 struct Taken {
   using Type = T;
-  static T from(T x) { return x; }
+  static T&& from(T& x) { return std::forward<T>(x); }
 };
 template <>
 struct Taken<const Tensor&> {

@@ -43,7 +43,7 @@ nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
     return x;
   });
   shown(progress, [&] {
-    const std::string text = work(said.empty() ? nullptr : &asked.trace);
+    std::string text = work(said.empty() ? nullptr : &asked.trace);
     if (steps == 1) asked.check_matched();
     for (auto& [name, x] : asked.trace.captured) x = x.to(Device::cpu);
     return text;

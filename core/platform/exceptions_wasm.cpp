@@ -83,7 +83,7 @@ int _Unwind_CallPersonality(void* thrown) {
     const int32_t next = read_signed(at);
     if (clause > 0) {
       const std::type_info* type;
-      std::memcpy(&type, types - 4 * clause, sizeof type);
+      std::memcpy(static_cast<void*>(&type), types - 4 * clause, sizeof(void*));
       if (!type || is(static_cast<Thrown*>(thrown)->type, *type)) {
         __wasm_lpad_context.selector = uint32_t(clause);
         break;

@@ -16,7 +16,7 @@ void fill(const Model& model, const std::string& name, const std::vector<double>
 }
 void fill_with_row_numbers(const Model& model, const std::string& name) {
   Tensor t = model.params.at("encoding." + name);
-  for (int64_t i = 0; i < t.size(); ++i) t.data()[i] = real(i / t.dim(1));
+  for (int64_t i = 0, row = 0; i < t.size(); row = ++i / t.dim(1)) t.data()[i] = real(row);
 }
 
 // Queries and keys at positions 0, step, 2 step, ..., `time` of them.

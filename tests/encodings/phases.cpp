@@ -250,7 +250,7 @@ TEST_CASE("phases: what they refuse") {
   const auto refused = [](const std::string& spelled, ModelShape m) {
     try {
       Params params(1);
-      PositionLayers(params, choose_encoding(spelled), m);
+      const PositionLayers built(params, choose_encoding(spelled), m);
       return std::string();
     } catch (const BadInput& e) { return std::string(e.what()); }
   };

@@ -46,7 +46,7 @@ TEST_CASE("distances of tokens: whole and real, shared and one draw for each seq
   check_tokens(2, {0, 1, 2047, 5, 3, 900}, false);
   check_tokens(2, {0, 1.5, 2, 5, 3, 900}, false);
   Numbers crowded;   // many more pairs than distances
-  for (int i = 0; i < 300; ++i) crowded.push_back(i * 7 % 101 + i / 100);
+  for (int i = 0, x = 0; i < 300; ++i, x = i * 7 % 101 + i / 100) crowded.push_back(x);
   check_tokens(3, crowded, false);
 }
 

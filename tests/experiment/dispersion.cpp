@@ -20,7 +20,8 @@ struct KnownRows {
   int queries, asked = 0;
   explicit KnownRows(int n) : queries(n) {
     Rng rng({0, 9, 4});
-    for (int i = 0; i < heads * n * keys; ++i) s.push_back(real(rng.normal() + i / keys));  // means that differ
+    for (int i = 0, row = 0; i < heads * n * keys; row = ++i / keys)   // means that differ
+      s.push_back(real(rng.normal() + row));
   }
   Probed model(bool causal) {
     const auto run = [this](const Look& look) {

@@ -91,7 +91,7 @@ void check_gradients(const T5Spec& spec) {
   for (const Params::Entry& e : model.params.entries()) {
     const Tensor u = checks::random_tensor(e.tensor.shape(), ++which);
     const Tensor g = e.tensor.grad();
-    double along = 0, losses[2];
+    double along = 0, losses[2] = {};
     for (int64_t i = 0; i < u.size(); ++i) along += double(u.data()[i]) * g.data()[i];
     const std::vector<real> before = e.tensor.values();
     const NoGrad still;

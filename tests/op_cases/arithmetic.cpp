@@ -75,7 +75,7 @@ double absolute(double x) { return std::abs(x); }
 double clamped(double x) { return std::min(std::max(x, -1.), 1.); }
 
 const Cases of_one([](std::vector<OpCase>& all) {
-  struct Function { const char *kernel, *name; Tensor (*op)(const Tensor&); double (*reference)(double); Range range; };
+  struct Function { const char *kernel, *name; Tensor (*op)(const Tensor&); double (*reference)(double), range[2]; };
   const Function functions[] = {
       {"mul", "-x", [](const Tensor& x) { return -x; }, [](double x) { return -x; }, {-1, 1}},
       {"add", "2 + x", [](const Tensor& x) { return 2 + x; }, [](double x) { return 2 + x; }, {-1, 1}},
@@ -100,7 +100,7 @@ const Cases of_one([](std::vector<OpCase>& all) {
         return x[0];
       };
       all.push_back({f.kernel, fmt::format("{} {}", f.name, to_string(shape)), {shape},
-                     [op = f.op](auto& x) { return op(x[0]); }, reference, {}, {f.range}});
+                     [op = f.op](auto& x) { return op(x[0]); }, reference, {}, {Range{f.range[0], f.range[1]}}});
     }
   all.push_back({"keep", "where (5, 33): (33), (5, 1)", {{33}, {5, 1}}});
   all.back().op = [](auto& x) {

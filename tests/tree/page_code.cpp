@@ -108,7 +108,7 @@ TEST_CASE("pages: gradients add up, a second backward is refused, a nameless NoG
   CHECK_THROWS_AS(backward(loss), BadInput);
   backward(loss_of(params));
   CHECK(w.grad().values() == std::vector<real>{-12, -12});
-  NoGrad();
+  NoGrad();                                // NOLINT(bugprone-unused-raii): the mistake that the page warns of
   loss_of(params);
   CHECK(tape_length() > 0);
   clear_tape();

@@ -203,8 +203,8 @@ TEST_CASE("emulation: beyond the end, never written, and barriers that some neve
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
   const auto at_two_places = [] {             // lines of their own, which arguments of a macro have not
-    if (threadIdx.x % 2) __syncthreads();
-    else __syncthreads();
+    if (threadIdx.x % 2) return __syncthreads();
+    __syncthreads();
   };
   CHECK(holds(error_of(64, at_two_places), "let all of them come to one place"));
   CHECK(holds(error_of(33, [] {}), "multiple of 32"));

@@ -154,7 +154,7 @@ TEST_CASE("cuda: a queue of one's own has memory of its own, and a limit") {
       const Tensor x = Tensor::full({1000}, 2, Device::cuda);
       CHECK(memory(Device::cuda).bytes_in_use >= before + 4000);
       CHECK(x.values()[999] == 2);
-      CHECK_THROWS_AS(OwnQueue(Device::cuda), Failure);
+      CHECK_THROWS_AS(OwnQueue{Device::cuda}, Failure);
     }).join();
   CHECK(numbers[0] > 0);
   CHECK(numbers[1] == numbers[0]);                                           // given back, and used again

@@ -28,7 +28,7 @@ std::vector<std::string> names(const Corpus& c) {
 }
 
 double peak_megabytes() {
-  rusage now;
+  rusage now{};
   getrusage(RUSAGE_SELF, &now);
   return double(now.ru_maxrss) / 1024;
 }

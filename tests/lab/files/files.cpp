@@ -18,7 +18,7 @@ TEST_CASE("a full disk is a clear failure and leaves the old file") {
   const TemporaryFolder folder;
   const std::string path = folder / "checkpoint";
   write_file(path, "old");
-  rlimit before;
+  rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   const rlimit small{4096, before.rlim_max};

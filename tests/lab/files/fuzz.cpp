@@ -53,7 +53,7 @@ struct Silent {
   const int before = (std::fflush(stdout), dup(STDOUT_FILENO));
   Silent() {
     const int nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, STDOUT_FILENO), close(nowhere);
+    if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO), close(nowhere);
   }
   ~Silent() { std::fflush(stdout), dup2(before, STDOUT_FILENO), close(before); }
 };

@@ -29,7 +29,7 @@ namespace {
 
 // Processor seconds of all programs that have ended.
 double seconds_of_children() {
-  rusage all;
+  rusage all{};
   getrusage(RUSAGE_CHILDREN, &all);
   const auto seconds = [](const timeval& t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
   return seconds(all.ru_utime) + seconds(all.ru_stime);
@@ -39,7 +39,7 @@ double seconds_of_children() {
 struct Calm {
   Calm() {
     std::fflush(stderr);
-    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+    if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
   }
   ~Calm() {
     stop_requested = false, set_threads(threads_before);

@@ -82,9 +82,8 @@ TEST_CASE("align: what is not a file of temperatures is refused by its name, and
   const std::string file = folder / "t.json";
   for (const char* text :
        {"", "{", "[]", "{\"format\": \"poslab alignment 0\"}", "{\"format\": \"poslab alignment 1\"}",
-        "{\"format\": \"poslab alignment 1\", \"model\": {\"layers\": 1, \"heads\": 1, "
-        "\"weights\": \"00000000\"}, \"short\": {\"keys\": 8}, \"long\": [{\"keys\": 4, "
-        "\"temperature\": [0.5]}]}"}) {
+        R"({"format": "poslab alignment 1", "model": {"layers": 1, "heads": 1, "weights": "00000000"},
+            "short": {"keys": 8}, "long": [{"keys": 4, "temperature": [0.5]}]})"}) {
     write_file(file, text);
     CHECK(holds(refusal([&] { read_alignment(file); }), file + " is not a file of temperatures"));
   }

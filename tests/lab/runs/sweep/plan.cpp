@@ -226,7 +226,8 @@ TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks
 
 TEST_CASE("a job script goes to sbatch, which may take it, refuse it or not be there") {
   const TemporaryFolder folder;
-  const std::string path = std::getenv("PATH");
+  const char* const given = std::getenv("PATH");
+  const std::string path = given ? given : "";
   ::setenv("PATH", folder.path.c_str(), 1);
   CHECK(holds(refusal([] { submit("job.sh"); }), "1: there is no sbatch here; submit job.sh where Slurm is"));
   for (const int status : {0, 3}) {
