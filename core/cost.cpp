@@ -97,5 +97,12 @@ Cost of_gradients(const AttentionGrads& d, const AttentionArgs& x) {
 #define KERNEL(name, result, arguments, ...) Cost name arguments { return __VA_ARGS__; }
 #include "core/kernels.def"
 #undef KERNEL
+Cost linear_stored(real*, const real*, StoredAs as, const void*, const real* b, int64_t rows, int in, int out) {
+  return products(rows, in, out) + moves(rows, in + out) + when(b, moves(out)) +
+         Cost{0, double(in) * out * bytes_of(as)};
+}
+Cost gather_stored(real*, StoredAs, const void*, const int*, int64_t rows, int n) {
+  return moves(rows, n) + moves_ints(rows);
+}
 
 }  // namespace poslab::cost

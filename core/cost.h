@@ -14,6 +14,8 @@ namespace cost {
 #define KERNEL(name, result, arguments, ...) Cost name arguments;
 #include "core/kernels.def"
 #undef KERNEL
+Cost linear_stored(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in, int out);
+Cost gather_stored(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n);
 }  // namespace cost
 
 }  // namespace poslab

@@ -22,13 +22,15 @@ enum Which {
 #define KERNEL(name, ...) which_##name,
 #include "core/kernels.def"
 #undef KERNEL
+  which_linear_stored,
+  which_gather_stored,
   kernel_count
 };
 constexpr const char* names[] = {
 #define KERNEL(name, ...) #name,
 #include "core/kernels.def"
 #undef KERNEL
-};
+    "linear_stored", "gather_stored"};
 
 Mutex writing;
 ProfileTotals totals[kernel_count];
@@ -131,10 +133,11 @@ const Kernels& timing_twins(const Kernels& plain, Device where) {
 #define KERNEL(name, ...) t.name = Twin<which_##name, &Kernels::name, &cost::name>::run;
 #include "core/kernels.def"
 #undef KERNEL
+    t.linear_stored = Twin<which_linear_stored, &Kernels::linear_stored, &cost::linear_stored>::run;
+    t.gather_stored = Twin<which_gather_stored, &Kernels::gather_stored, &cost::gather_stored>::run;
     return t;
   }();
   twins.name = plain.name;
-  twins.linear_stored = plain.linear_stored, twins.gather_stored = plain.gather_stored;  // not timed
   return twins;
 }
 

@@ -197,6 +197,17 @@ TEST_CASE("debug: a linear layer costs what one counts by hand") {
   CHECK(of("linear").cost.flops == 2 * 2 * 70 * 16 * 48);
 }
 
+TEST_CASE("debug: a product with weights in 16 bits reads two bytes of each") {
+  const Rung rung(2);
+  const std::vector<uint16_t> numbers(48 * 16, 0x3C00);
+  const StoredMatrix w{StoredAs::float16, numbers.data(), 48, 16};
+  linear(Tensor::full({7, 10, 16}, 1), w, Tensor::full({48}, 1));
+  CHECK(of("linear_stored").cost.flops == 2 * 70 * 16 * 48);
+  CHECK(of("linear_stored").cost.bytes == sizeof(real) * (70 * 16 + 48 + 70 * 48) + 2 * 16 * 48);
+  gather(w, Ids({3}, {0, 47, 5}));
+  CHECK(of("gather_stored").cost.bytes == sizeof(real) * 3 * 16 + sizeof(int) * 3);
+}
+
 TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they are") {
   const Rung rung(2);
   Tensor x = Tensor::full({6, 5}, 1);
