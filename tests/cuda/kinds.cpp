@@ -17,9 +17,7 @@
 namespace poslab::test {
 namespace {
 
-// Schemes meet the kinds in the same code, so that three steps of one kind are enough; the others take a step, whose
-// update the test shows.
-void trained_alike(const std::string& name, int steps, const Settings& more = {}) {
+void trained_alike(const std::string& name, int steps = 5, const Settings& more = {}) {
   const OneThread one;
   const Quick quick;
   const std::vector<SmallKind> all = small_kinds();
@@ -51,27 +49,55 @@ void trained_alike(const std::string& name, int steps, const Settings& more = {}
 
 }  // namespace
 
-TEST_CASE("cuda: three steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama", 3); }
+TEST_CASE("cuda: five steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama"); }
+TEST_CASE("cuda: five steps of gated attention units with every scheme, as on the CPU") { trained_alike("gau"); }
+TEST_CASE("cuda: five steps of a T5 with every scheme, as on the CPU") { trained_alike("t5"); }
+TEST_CASE("cuda: five steps of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder"); }
 TEST_CASE("cuda: two steps of packed documents with every scheme, as on the CPU") {
   trained_alike("llama", 2, {{"documents", "packed"}});
 }
 TEST_CASE("cuda: a step of a looped model with every scheme, as on the CPU") {
   for (const char* loops : {"2", "length"}) trained_alike("strings", 1, {{"loops", loops}, {"dropout", "0"}});
 }
-TEST_CASE("cuda: a step of gated attention units with every scheme, as on the CPU") { trained_alike("gau", 1); }
-TEST_CASE("cuda: a step of a T5 with every scheme, as on the CPU") { trained_alike("t5", 1); }
-TEST_CASE("cuda: a step of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder", 1); }
+
+TEST_CASE("cuda: a batch in parts gives the CPU's losses and weights, in parts and whole") {
+  const OneThread one;
+  const Quick quick;
+  for (const SmallKind& k : small_kinds()) {
+    const auto trained = [&](const char* device, const char* parts) {
+      const bool by_tokens = k.kind.table().standard.has("tokens");
+      const std::unique_ptr<Learner> l = learner_of(k, {{by_tokens ? "tokens" : "batch", by_tokens ? "48" : "3"},
+                                                        {k.kind == strings_kind() ? "dropout" : "seed", "0"},
+                                                        {"accumulate", parts}, {"device", device}});
+      std::vector<real> all;
+      for (int n = 0; n < 5; ++n) all.push_back(step(*l).loss);
+      for (const Params::Entry& e : l->params().entries())
+        for (const real w : e.tensor.values()) all.push_back(w);
+      return all;
+    };
+    const std::vector<real> there = trained("cuda", "2");
+    for (const char* parts : {"2", "1"}) {
+      INFO(k.name << " beside the CPU's " << parts);
+      const std::vector<real> here = trained("cpu", parts);
+      REQUIRE(there.size() == here.size());
+      for (size_t n = 0; n < here.size(); ++n)
+        CHECK(double(there[n]) == doctest::Approx(double(here[n])).epsilon(n < 5 ? 1e-4 : 5e-3));
+    }
+  }
+}
 
 TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
   const OneThread one;
-  for (const SmallKind& k : small_kinds()) {
-    INFO(k.name);
-    const std::unique_ptr<Learner> l = learner_of(k, {{"device", "cuda"}, {"steps", "100"}, {"weight_decay", "0.1"}});
-    while (l->adam().step < 24) step(*l);
-    const int before = cuda::recordings();
-    while (l->adam().step < 30) step(*l);
-    CHECK(cuda::recordings() == before);
-  }
+  for (const SmallKind& k : small_kinds())
+    for (const char* parts : {"1", "2"}) {
+      INFO(k.name << " in " << parts);
+      const std::unique_ptr<Learner> l = learner_of(
+          k, {{"device", "cuda"}, {"steps", "100"}, {"weight_decay", "0.1"}, {"accumulate", parts}});
+      while (l->adam().step < 24) step(*l);
+      const int before = cuda::recordings();
+      while (l->adam().step < 30) step(*l);
+      CHECK(cuda::recordings() == before);
+    }
 }
 
 TEST_CASE("cuda: steps by cuBLAS are recorded once, too, and their losses are those of our own kernels") {
