@@ -274,7 +274,7 @@ TEST_CASE("temperature: a model takes a policy at test, its weights shared, unle
   CHECK_THROWS_AS(net.at_temperature(choose_temperature("ssmax")), BadInput);
   Params of_ssmax(1);
   spec.temperature = choose_temperature("ssmax:init=0.5");
-  Transformer(of_ssmax, spec);
+  const Transformer sharp(of_ssmax, spec);
   CHECK(of_ssmax.at("temperature.layer1.s").shape() == Shape{1, 1, spec.heads});
   CHECK(of_ssmax.count() == params.count() + 2 * spec.heads);
 }
