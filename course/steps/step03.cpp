@@ -71,7 +71,7 @@ CASE("softmax of large numbers") {
       "exp(x - max) / sum exp(x - max), which is the same and never overflows", softmax(Tensor::from(shape, large)),
       softmax_of(x),
       {{"exp(1000) is infinite: subtract the row's largest number first",
-        each([](int i, int, int) { return i == 0 ? std::nan("") : std::nan(""); })},
+        each([](int, int, int) { return std::nan(""); })},
        {"exp(1000) is infinite: subtract the row's largest number first",
         each([&](int i, int, int at) { return i == 0 ? std::nan("") : softmax_of(x)[size_t(at)]; })},
        {"a larger number than the row's largest is subtracted; exp(-2003) is 0, and 0 / 0 no number. Each row has its "

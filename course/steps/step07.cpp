@@ -151,10 +151,11 @@ Values composed_block(const Params& p, const Tensor& x, const Built& f = {}) {
     const Tensor gain = named(p, at + ".gain"), bias = named(p, at + ".bias");
     return z ? residual_norm(s, z, gain, bias, number == 1 ? f.first : f.second) : norm(s, gain, bias);
   };
-  const auto heads = [&](const char* name) { return linear(x, w(name)).reshape({B, T, H, C / H}); };
+  const int head_size = C / H;
+  const auto heads = [&](const char* name) { return linear(x, w(name)).reshape({B, T, H, head_size}); };
   Scores s;
   s.pieces = {{heads("attention.query"), heads("attention.key")}};
-  s.scale = real(1 / std::sqrt(double(C / H)));
+  s.scale = real(1 / std::sqrt(double(head_size)));
   const Tensor mixed = attention(s, heads("attention.value"), {}).reshape({B, T, C});
   const Tensor a = f.output ? linear(mixed, w("attention.output")) : mixed;
   const Tensor h = f.first_sum ? norm_of(1, x, a) : norm_of(1, a);
