@@ -169,9 +169,10 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   const bool packed = !pass.positions.documents().empty();
   if (packed && cache) bad_input("decoder: packed documents have no cache; decode them one by one");
   const int B = tokens.shape()[0];
-  if (const int slots = packed ? n : pass.positions.at_embedding().time(); slots != before + n)
-    bad_input("decoder: positions for {} slots, and there are {}, {} of them in the cache; give one for each", slots,
-              before + n, before);
+  const int given = packed ? n : pass.positions.at_embedding().time(), slots = cache ? cache->slots(n) : n;
+  if (given != slots)
+    bad_input("decoder: positions for {} slots, and there are {}, {} of them in the cache; give one for each", given,
+              slots, before);
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   Tensor x = gather(embedding_, tokens);

@@ -64,6 +64,7 @@ class Decoder {
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 
   const DecoderSpec& spec() const { return spec_; }
+  Device device() const { return embedding_.device(); }
   const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
   // parameters, which were not trained.

@@ -55,7 +55,8 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
                              activation(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
   const auto mix = [&](const Heads& in, const Tensor& v, const LayerPass& of) {
-    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1), .window = spec_.window};
+    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1),
+                    .key_lengths = cache ? cache->key_lengths(n) : Ids(), .window = spec_.window};
     const Heads heads = fit_key_heads(of.encoding, of.temperature(in, of.positions, span), of.positions);
     return poslab::attend(name_, of, heads, repeat_heads(v, heads.k.dim(2)), span);
   };

@@ -30,7 +30,8 @@ Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* ca
                              activation(".attention.value", silu(linear(x, wv_)).reshape({B, n, 1, E}))};
   if (cache) all = cache->append(spec_.layer, all);
   const auto mix = [&](const Heads& in, const Tensor& v, const LayerPass& of) {
-    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1)};
+    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1),
+                    .key_lengths = cache ? cache->key_lengths(n) : Ids()};
     return attend(name_, of, of.temperature(in, of.positions, span), v, span);
   };
   const Tensor mixed =

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <typeinfo>
 
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/stop.h"
+#include "encodings/rotary.h"
 
 namespace poslab {
 
@@ -70,22 +73,53 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
 }
 
+// Whether slots matter to the model by their positions alone. Then keys may be followed by idle slots and the query.
+static bool may_pad(const Decoder& model, const Sampler& positions) {
+  const DecoderSpec& s = model.spec();
+  const auto& layers = model.encoding().layers;
+  const auto rotates_at_most = [](const auto& layer) {
+    const Encoding& e = *layer;
+    return typeid(e) == typeid(Encoding) || dynamic_cast<const Rotary*>(&e);
+  };
+  return (reads(s.encoding) | Reads::positions) == Reads::positions && s.temperature->name == "none" &&
+         !positions.parts && !positions.added && !positions.only_offsets &&
+         std::all_of(s.windows.begin(), s.windows.end(), [](int window) { return window == 0; }) &&
+         std::all_of(layers.begin(), layers.end(), rotates_at_most);
+}
+
 void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,
               const std::function<bool(int)>& take) {
   check_generation(model, prompt, wanted);
-  KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
   const DecoderSpec& s = model.spec();
   const int tokens = wanted.tokens ? std::min(wanted.tokens, s.vocabulary) : s.vocabulary;
   const bool reread = wanted.positions->by_length ||  // keys of earlier lengths would be wrong
                       s.encoding->laws(s.shape(), s.encoding.choices).by_length;
+  bool padded = model.device() != Device::cpu && !reread && may_pad(model, wanted.positions.thing);
+  const int room = int(prompt.size()) + wanted.count, multiple = padded ? wanted.bucket : 1;
+  KeyValueCache cache = model.cache(1, (room + multiple - 1) / multiple * multiple);
   std::vector<int> text = prompt;
   for (int i = 0; i < wanted.count; ++i) {
     stop_if_requested();
     if (reread) cache.clear();
     const std::vector<int> next(text.begin() + cache.length(), text.end());
     const int n = int(next.size());
-    const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);
-    const Tensor logits = model.decode(Ids({1, n}, next), 1, {positions, {}}, cache);
+    PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);
+    padded = padded && positions.at_embedding().channels() == 1;
+    Tensor logits;
+    if (padded && i > 0) {
+      if (i == 1) cache.pad_to(multiple);
+      std::vector<double> all = positions.at_embedding().tokens("generate");
+      all.resize(size_t(cache.slots(1)), all.back());  // the query is the last slot
+      positions = PositionSample({Positions::of_tokens(1, std::move(all))});
+      backend(model.device()).step([&] {
+        KeyValueCache again = cache;                   // may be called twice
+        logits = {};
+        logits = model.decode(Ids({1, 1}, next), 1, {positions, {}}, again);
+      });
+      cache.advance(1);
+    } else {
+      logits = model.decode(Ids({1, n}, next), 1, {positions, {}}, cache);
+    }
     Rng rng(stream(wanted.seed, Purpose::test_tokens, uint64_t(i)));
     const int token = choose_token(logits.values().data(), tokens, wanted.choice, rng.uniform());
     if (!take(token)) return;

@@ -2,6 +2,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/strided_loop.h"
+#include "core/backend.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -37,7 +38,7 @@ int64_t KeyValueCache::numbers_per_token() const {
 
 KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) const {
   const Entries& all = layers_[size_t(layer)];
-  const int more = added.k.dim(1), end = length_ + more;
+  const int more = added.k.dim(1), end = slots(more);
   if (const int given = added.k.dim(0); given != sequences_)
     bad_input("cache: {} sequences come to a cache of {}; decode as many as it was made for", given, sequences_);
   if (end > capacity_)
@@ -45,7 +46,15 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) co
               more, length_);
   const auto kept = [&](const Tensor& buffer, const Tensor& x) {
     if (!buffer) return Tensor();
-    write(buffer, length_, x);
+    if (multiple_ == 1) {
+      write(buffer, length_, x);
+    } else {                                       // the slot is data, not an address: a sum to the last slots' zeros
+      const int first = end - multiple_, row = int(x.size());
+      const Ids at({1}, {length_ - first});
+      kernels(x.device())
+          .gather_backward({buffer.data() + int64_t(first) * row, false}, x.data(), at.on(x.device()), 1, row,
+                           multiple_);
+    }
     if (sequences_ > 1) return slice(buffer, 1, 0, end);
     Shape all = buffer.shape(), held = all;
     all.erase(all.begin()), held[1] = end;
@@ -53,6 +62,23 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) co
   };
   return {kept(all.k, added.k), kept(all.v, added.v), kept(all.x, added.x)};
 }
+
+void KeyValueCache::pad_to(int multiple) {
+  if (sequences_ > 1 || capacity_ % multiple)
+    failure("cache: {} sequences with room for {} tokens cannot be padded to multiples of {}", sequences_, capacity_,
+            multiple);
+  multiple_ = multiple;
+  for (const Entries& e : layers_)
+    for (const Tensor& buffer : {e.k, e.v, e.x}) {
+      if (!buffer) continue;
+      const int64_t row = buffer.size() / capacity_;
+      backend(buffer.device()).fill(buffer.data() + length_ * row, 0, (capacity_ - length_) * row);
+    }
+}
+
+int KeyValueCache::slots(int more) const { return (length_ + more + multiple_ - 1) / multiple_ * multiple_; }
+
+Ids KeyValueCache::key_lengths(int more) const { return multiple_ == 1 ? Ids() : Ids({1}, {length_ + more}); }
 
 void KeyValueCache::reorder(const std::vector<int>& from) {
   if (int(from.size()) != sequences_)

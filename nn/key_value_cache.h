@@ -6,6 +6,7 @@
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
 // were projected, because a scheme may change a key depending on the newest query: ReRoPE rotates all keys again at
 // each step (Su 2023; spec A.4 (21)). With several sequences a step copies the keys and values of one layer at a time.
+// On a GPU the kept slots are padded to a multiple, so that one recorded step serves as many tokens.
 // A copy of a cache has its own length but shares the memory, so only one of the two may be extended.
 #pragma once
 #include <vector>
@@ -32,11 +33,16 @@ class KeyValueCache {
   Entries append(int layer, const Entries& added) const;
   void advance(int n) { length_ += n; }          // once all layers have the n tokens
   void clear() { length_ = 0; }
+  // For one sequence whose tokens come one at a time from here on: append() returns slots(1) slots, a multiple of
+  // `multiple`, of which key_lengths(1) are kept. The capacity must be a multiple, too.
+  void pad_to(int multiple);
+  int slots(int more) const;                     // that append() returns with `more` tokens
+  Ids key_lengths(int more) const;               // absent unless padded
   // Sequence b becomes a copy of sequence from[b], as in beam search. Throws BadInput unless there is one for each b.
   void reorder(const std::vector<int>& from);
 
  private:
-  int sequences_, capacity_, length_ = 0;
+  int sequences_, capacity_, length_ = 0, multiple_ = 1;
   std::vector<Entries> layers_;
 };
 

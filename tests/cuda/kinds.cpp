@@ -116,7 +116,7 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
   const Quick quick;
   for (const SmallKind& k : small_kinds()) {
     if (k.kind != language_kind() && k.kind != t5_kind()) continue;
-    for (const char* encoding : {"rope", "rerope:window=8", "t5:unscaled"}) {
+    for (const std::string encoding : {"rope", "rerope:window=8", "t5:unscaled"}) {
       INFO(k.name << " " << encoding);
       const auto written = [&](const char* device) {
         const std::unique_ptr<Learner> l = learner_of(k, {{"encoding", encoding}, {"device", device}});
@@ -136,8 +136,41 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
         });
         return tokens;
       };
+      const int before = cuda::recordings();
       CHECK(written("cuda") == written("cpu"));
+      const int recorded = cuda::recordings() - before;    // two buckets; once more where the pool has grown
+      const bool by_bucket = k.kind == language_kind() && encoding == "rope";
+      CHECK(recorded >= (by_bucket ? 2 : 0));
+      CHECK(recorded <= (by_bucket ? 4 : 0));
     }
+  }
+}
+
+TEST_CASE("cuda: with every scheme a text is the CPU's, also where a bucket of tokens shares a recorded step") {
+  const OneThread one;
+  const Quick quick;
+  for (const SmallKind& k : small_kinds()) {
+    if (k.kind != language_kind()) continue;
+    int written = 0, by_bucket = 0;
+    for (const Scheme& scheme : all_encodings()) {
+      INFO(k.name << " " << scheme.name);
+      std::unique_ptr<Learner> here, there;
+      if (!refusal([&] { here = learner_of(k, {{"encoding", scheme.name}}); }).empty()) continue;
+      there = learner_of(k, {{"encoding", scheme.name}, {"device", "cuda"}});
+      const auto text = [](const Learner& l) {
+        std::vector<int> tokens;
+        const Generation wanted{.count = 12, .choice = {.temperature = 0.8}, .seed = 2, .bucket = 4};
+        generate(dynamic_cast<const language::TextLearner&>(l).state.net, {16, 3, 5}, wanted,
+                 [&](int token) { return tokens.push_back(token), true; });
+        return tokens;
+      };
+      const int before = cuda::recordings();
+      CHECK(text(*there) == text(*here));
+      ++written, by_bucket += cuda::recordings() > before;
+    }
+    MESSAGE(k.name << ": " << written << " schemes, " << by_bucket << " by buckets");
+    CHECK(written > 30);
+    CHECK(by_bucket > 1);   // the first of their shapes: others replay the same steps
   }
 }
 
