@@ -260,7 +260,8 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
       const int T = std::min(slots(state.config, lengths.back()), most_of_biases);
       return Inside{dispersed(attention, lengths, n),
                     biases(*state.net.encoding().layers[0], state.net.spec().shape(),
-                           positions(state.config, Purpose::test_positions, lengths.back(), T).at_layer(0))};
+                           positions(state.config, Purpose::test_positions, lengths.back(), T).at_layer(0),
+                           state.net.device())};
     };
     return inspection(attention, lengths, look);
   }

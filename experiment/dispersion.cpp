@@ -191,10 +191,10 @@ Dispersed dispersed(const Probed& model, const std::vector<int>& lengths, int sa
   return made;
 }
 
-Biases biases(const Encoding& encoding, const ModelShape& m, const Positions& p) {
+Biases biases(const Encoding& encoding, const ModelShape& m, const Positions& p, Device device) {
   const NoGrad no_grad;
   const int T = p.time(), H = m.heads, query = m.causal ? T - 1 : T / 2;
-  const Tensor zero = Tensor::full({1, T, H, m.head_dim()}, 0), x = Tensor::full({1, T, m.d_model}, 0);
+  const Tensor zero = Tensor::full({1, T, H, m.head_dim()}, 0, device), x = Tensor::full({1, T, m.d_model}, 0, device);
   const Heads content{zero, zero, x, x};
   const std::vector<real> figures = encoding.statistics(content, p, {.causal = m.causal}).values();
   if (std::any_of(figures.begin(), figures.end(), [](real f) { return std::isnan(f); })) return {};  // no logits

@@ -81,7 +81,7 @@ struct Biases {
   int query = 0, keys = 0, heads = 0;
   std::vector<double> of;
 };
-Biases biases(const Encoding&, const ModelShape&, const Positions&);
+Biases biases(const Encoding&, const ModelShape&, const Positions&, Device = Device::cpu);
 
 // The inverse of the standard normal distribution, 0 < p < 1, by bisection of erfc; to 1e-12.
 double normal_quantile(double p);

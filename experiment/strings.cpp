@@ -143,7 +143,8 @@ Inspection StringsLearner::inside(std::vector<int> lengths, int n, const std::st
     const int T = slots(c, std::min(lengths.back(), most_of_biases));
     const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
     return Inside{dispersed(poslab::probed(state, n), lengths, n),
-                  biases(*state.net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
+                  biases(*state.net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0),
+                         state.params.device()),
                   pca(state, lengths, n), attention_maps(state, lengths), coverage(c, lengths, state.adam.step)};
   };
   return inspection(poslab::probed(state, n), lengths, look, points, lengths);

@@ -208,7 +208,8 @@ Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::strin
     const int T = std::min(lengths.back(), most_of_biases);
     return Inside{
         dispersed(language::probed(state, *source, n), lengths, n),
-        biases(*state.net.encoding().layers[0], state.net.spec().shape(), test_positions(state.config, T).at_layer(0)),
+        biases(*state.net.encoding().layers[0], state.net.spec().shape(), test_positions(state.config, T).at_layer(0),
+               state.net.device()),
         pca(state, *source, lengths, n), maps, coverage(state, lengths)};
   };
   const std::vector<int> points(lengths.size(), *std::min_element(lengths.begin(), lengths.end())),

@@ -192,7 +192,8 @@ Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::s
     const int T = std::min(lengths.back(), most_of_biases);
     const PositionSample draw(sampler(state.config), Resample::per_forward, {}, 1, T);
     return Inside{dispersed(attention, lengths, n),
-                  biases(*state.net.encoding().layers[0], state.net.spec().shape(false), draw.at_layer(0))};
+                  biases(*state.net.encoding().layers[0], state.net.spec().shape(false), draw.at_layer(0),
+                         state.params.device())};
   };
   return inspection(attention, lengths, look);
 }

@@ -8,6 +8,8 @@
 
 #include "core/ascii.h"
 #include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/config.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/json.h"
@@ -109,9 +111,10 @@ Alignment of_checkpoint(const AlignRequest& r) {
   e.sizes = all_lengths(r.how), e.samples = r.samples;
   e.seed = align_seed;  // a file gives the same questions, with their documents in another order
   t5::check(e);
-  const t5::HfModel model = t5::open_hf_model(r.hf);
+  const Device there = r.device.empty() ? Device::cpu : device(configure({{"device", r.device}}));
+  const t5::HfModel model = t5::open_hf_model(r.hf, there);
   const std::string weights = weights_checksum(map_weights(r.hf));
-  Alignment made = with_bar(t5::probed(model, e), r.how, {.what = "aligning"}, r.force);
+  Alignment made = with_bar(t5::probed(model, e), r.how, {.what = "aligning", .device = there}, r.force);
   made.temperatures.weights = weights;
   return made;
 }
@@ -133,7 +136,6 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
   check_output("-o", out, {{"", "JSON", "{", alignment_format}});
   check_source(r);
-  if (!r.hf.empty()) refuse_device_of_checkpoint(r.device, r.hf);
   const Alignment made = r.hf.empty() ? of_run(r) : of_checkpoint(r);
   write_file(out, to_json(r, made));
   return made;

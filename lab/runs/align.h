@@ -21,7 +21,7 @@ struct AlignRequest {
   Aligning how = {};        // the lengths of a checkpoint are sizes of its task
   int samples = 16;         // strings, texts or questions at each length
   std::string tasks = {};   // tasks of a T5 run, in place of its own
-  std::string device = {};  // "": the run's device
+  std::string device = {};  // "": the run's device, of a checkpoint the CPU
   bool force = false;       // even if memory or time seem too large
   std::string task = {}, questions = {};  // for a checkpoint; see lab/runs/t5/questions.h
 };

@@ -69,21 +69,16 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of,
   return {folder, std::move(learner)};
 }
 
-void refuse_device_of_checkpoint(const std::string& device, const std::string& folder) {
-  if (!device.empty() && device != "cpu")
-    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and this command reads it on the cpu; lm eval, "
-              "lm generate, t5 eval and t5 generate take it to a GPU", device, folder);
-}
-
 Opened open_model(const std::string& folder, const std::string& device, const std::optional<std::string>& text) {
   if (!is_hf_folder(folder)) {
     Run run = open_run(folder, device);
     return {std::move(run.learner), run.folder, text.value_or("")};
   }
-  refuse_device_of_checkpoint(device, folder);
   constexpr int usual = 256;
   const bool path = text && !text->empty() && std::filesystem::exists(*text);
-  const Settings asked = path ? Settings{{"text", *text}} : Settings{};
+  Settings asked;
+  if (path) asked.emplace_back("text", *text);
+  if (!device.empty()) asked.emplace_back("device", device);
   const language::HfRun run = language::open_hf_run(folder, asked, text.has_value());
   return {language::learner_of(run), std::nullopt, path ? "" : text.value_or(""),
           std::min(usual, run.config.whole("train_length"))};

@@ -49,8 +49,6 @@ struct Opened {
 // compiler's headers; nullopt: none is read. Throws BadInput and Failure as open_run and open_hf_run do.
 Opened open_model(const std::string& folder, const std::string& device = "",
                   const std::optional<std::string>& text = std::nullopt);
-// Throws BadInput for a device that cannot hold weights of the Hugging Face form; "" is none.
-void refuse_device_of_checkpoint(const std::string& device, const std::string& folder);
 
 std::string checkpoint_bytes(const Learner&);
 

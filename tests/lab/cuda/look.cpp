@@ -1,0 +1,157 @@
+// What looks into a trained model, on the GPU against the CPU: traces, inspect, align, calibrate, ask and view.
+// Emulated where the machine has no GPU, which refuses every read of the GPU's memory by the host.
+#include <doctest/doctest.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "lab/hub/t5_hf.h"
+#include "lab/pages/ask/ask.h"
+#include "lab/pages/inspect/inspect.h"
+#include "lab/pages/view/view.h"
+#include "lab/runs/align.h"
+#include "lab/runs/calibrate.h"
+#include "lab/runs/whole_run.h"
+#include "tests/cuda/helpers.h"
+#include "tests/experiment/small_kinds.h"
+#include "tests/lab/hub/helpers.h"
+#include "tests/support/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+// Whether two texts are the same but for rounding in their numbers; else where they part.
+std::string parted(const std::string& a, const std::string& b) {
+  const char *x = a.data(), *y = b.data();
+  const char *const x_end = x + a.size(), *const y_end = y + b.size();
+  while (x < x_end && y < y_end) {
+    double p = 0, q = 0;
+    const auto from_x = std::from_chars(x, x_end, p);
+    const auto from_y = std::from_chars(y, y_end, q);
+    if (from_x.ec == std::errc() && from_y.ec == std::errc() && std::isfinite(p)) {
+      if (!(std::abs(p - q) <= 2e-3 * std::max(1., std::abs(p)))) break;
+      x = from_x.ptr, y = from_y.ptr;
+    } else if (*x++ != *y++) {
+      --x, --y;
+      break;
+    }
+  }
+  return x == x_end && y == y_end ? "" : std::string(x, std::min(x_end, x + 60)) + " | " +
+                                             std::string(y, std::min(y_end, y + 60));
+}
+
+// A run of a kind, after five steps on the CPU.
+std::string trained(const SmallKind& k, const TemporaryFolder& folder, const char* device = "cpu") {
+  const std::string run = folder / (k.name + device);
+  train_run(k.kind, overlaid(k.kind.table(), k.settings, {{"out", run}, {"device", device}}), {}, false);
+  return run;
+}
+
+// The two lengths of inputs that a small kind has.
+std::vector<int> lengths_of(const SmallKind& k) {
+  return k.kind == t5_kind() ? std::vector{16, 24} : k.kind == language_kind() ? std::vector{8, 16} : std::vector{4, 6};
+}
+
+void inspected_alike(const TemporaryFolder& folder, const std::string& name, const std::string& model,
+                     const std::vector<int>& lengths, const std::string& text = "") {
+  for (const char* device : {"cpu", "cuda"})
+    inspect::write({model}, lengths, 2, folder / (name + device), device, text);
+  for (const char* file : {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "coverage.csv"}) {
+    INFO(file);
+    if (!std::filesystem::exists(folder / (name + "cpu/") + file)) continue;   // of a T5 and some schemes
+    CHECK(parted(read_file(folder / (name + "cpu/") + file), read_file(folder / (name + "cuda/") + file)) == "");
+  }
+}
+
+void aligned_alike(const TemporaryFolder& folder, AlignRequest r) {
+  std::string made[2];
+  for (const char* device : {"cpu", "cuda"}) {
+    r.device = device;
+    write_alignment(r, folder / "t.json");
+    made[device == std::string("cuda")] = read_file(folder / "t.json");
+  }
+  CHECK(parted(made[0], made[1]) == "");
+}
+
+}  // namespace
+
+TEST_CASE("cuda: a trace of a model of any kind sees what it sees on the CPU, and replaces it there") {
+  REQUIRE(cuda_is_there);
+  const OneThread one;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const auto traced = [&](const char* device, bool doubled) {
+      const std::unique_ptr<Learner> l = learner_of(k, {{"device", device}});
+      const Reader reader = l->reader();
+      const Ids tokens({2, 6}, {1, 2, 0, 2, 1, 0, 0, 1, 2, 0, 1, 2});
+      Trace trace({"*"});
+      if (doubled) trace.replace("*block0*out", [](const std::string&, const Tensor& x) { return x * 2; });
+      const NoGrad still;
+      const Tensor logits =
+          reader.logits({tokens, 6, reader.start ? Ids({2, 2}, {*reader.start, 1, *reader.start, 2}) : Ids()}, &trace);
+      CHECK(logits.device() == (device == std::string("cpu") ? Device::cpu : Device::cuda));
+      std::map<std::string, std::vector<real>> all{{"result", logits.values()}};
+      for (const auto& [name, x] : trace.captured) all[name] = x.values();
+      return all;
+    };
+    const auto here = traced("cpu", false), there = traced("cuda", false), replaced = traced("cuda", true);
+    CHECK(here.size() > 8);
+    REQUIRE(here.size() == there.size());
+    for (const auto& [name, values] : here) {
+      INFO(name);
+      CHECK(difference(there.at(name), values, 1) < 1e-4);
+    }
+    CHECK(difference(replaced.at("result"), traced("cpu", true).at("result"), 1) < 1e-4);
+    CHECK(difference(replaced.at("result"), there.at("result"), 1) > 1e-3);
+  }
+}
+
+TEST_CASE("cuda: inspect, align, calibrate and ask say of a run of any kind what they say on the CPU") {
+  REQUIRE(cuda_is_there);
+  const OneThread one;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const TemporaryFolder folder;
+    const std::string run = trained(k, folder);
+    const std::vector<int> lengths = lengths_of(k);
+    inspected_alike(folder, "inside-", run, lengths);
+    aligned_alike(folder, {.run = run, .how = {.shortest = lengths[0], .longer = {lengths[1]}}, .samples = 2});
+    const auto both = [&](const auto& said) { CHECK(parted(said("cpu"), said("cuda")) == ""); };
+    if (k.kind == strings_kind())
+      both([&](const std::string& device) {
+        write_calibration(run, {.samples = 3, .deviations = 0.1}, folder / "c.txt", device);
+        return read_file(folder / "c.txt");
+      });
+    if (k.kind.table().standard.has("task"))
+      both([&](const std::string& device) {
+        asking::Session session(run, open_run(run, device).learner->respondent("", ""),
+                                {.attention = "max", .json = true, .page = true});
+        const std::string said = session.reply("0110");
+        session.write_page(folder / "a.html");
+        return said;
+      });
+  }
+}
+
+TEST_CASE("cuda: inspect and align read a checkpoint there, too") {
+  REQUIRE(cuda_is_there);
+  const OneThread one;
+  const TemporaryFolder folder;
+  inspected_alike(folder, "hf-", golden_folder + "qwen2", {8, 16}, std::string(source_folder) + "/docs/language.md");
+  aligned_alike(folder, {.hf = golden_folder + "t5/v1_0", .how = {.shortest = 2, .longer = {4}}, .samples = 2,
+                         .task = "line"});
+}
+
+TEST_CASE("cuda: view draws a run of the GPU on the CPU") {
+  REQUIRE(cuda_is_there);
+  const OneThread one;
+  const TemporaryFolder folder;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const std::string run = trained(k, folder, "cuda");
+    CHECK(view::write({run}, {.length = lengths_of(k)[0]}, folder / (k.name + "-maps")).maps > 0);
+  }
+}
+
+}  // namespace poslab::test
