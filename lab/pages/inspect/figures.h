@@ -20,8 +20,8 @@ page::json dispersion_figures(const Dispersed&, const Biases&, const std::string
 
 // A CSV file with lines of every run. Layers and heads count from 1.
 struct Csv {
-  const char *file, *header;
-  std::string (*lines)(const std::string& run, const Inside&);
+  const char *file = nullptr, *header = nullptr;
+  std::string (*lines)(const std::string& run, const Inside&) = nullptr;
   bool of_decoders = false;  // an encoder-decoder has no such lines
 };
 extern const std::vector<Csv> csv_files;

@@ -212,7 +212,7 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report the tests that are
   CHECK(holds(inside, "**" + qwen + ", rope:pairing=half (sequential)**, an external checkpoint: "));
   CHECK(!holds(inside, "after 0 steps"));
   // It was trained to 64 tokens, so of 128 it has seen the distances 1 .. 63: 63 * 64 / 2 + 64 * 63 of 127 * 64 pairs.
-  const double met = 100. * (63 * 64 / 2 + 64 * 63) / (127 * 64);
+  const double met = 100. * (63. * 64 / 2 + 64 * 63) / (127 * 64);
   CHECK(holds(inside, fmt::format("distances seen in training in {:.1f}\u202f% of the pairs", met)));
   view::Options options;
   options.text = "the end of the";
