@@ -78,10 +78,14 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
   return (alone ? name + ", " : "") + together.spelled() + apart;
 }
 
-// The explanation of an entry of any list: its sentences, `rows`, the example and the options.
+struct Place { std::string file, spelled, page; };
+
+// The explanation of an entry of any list: its sentences, `rows`, its source and place, the example and the options.
 template <class Thing>
-std::string text_of(const Thing& thing, const std::string& name, const Rows& rows, const std::string& example,
+std::string text_of(const Thing& thing, const std::string& name, Rows rows, const Place& at, const std::string& example,
                     const std::vector<Option>& options) {
+  if constexpr (requires { thing.source; }) rows.push_back({"source", thing.source});
+  rows.insert(rows.end(), {{"file", at.file}, {"spelled", at.spelled}, {"read on", at.page}});
   const std::string about = thing.about.empty() ? "" : thing.about + "\n\n";
   return fmt::format("{}\n\n{}{}\n{}{}", fmt::join(wrapped(name + ": " + thing.summary, 100), "\n"), about,
                      text_of(rows), example, text_of(options));
@@ -101,11 +105,9 @@ std::string of_task(const std::string& name) {
                  {{"inputs", made.form},
                   {"symbols", fmt::format("{} in, {} out", fmt::join(made.alphabet, " "), fmt::join(out, " "))},
                   {"answer", fmt::format("{} symbol{} to an input of 10", ten, ten == 1 ? "" : "s")},
-                  {"level", t->level},
-                  {"source", t->source},
-                  {"file", fmt::format("tasks/{}/{}.cpp", t->level, t->name)},
-                  {"spelled", "--task " + spelling(t->name, t->options)},
-                  {"read on", "docs/tasks.md"}},
+                  {"level", t->level}},
+                 {fmt::format("tasks/{}/{}.cpp", t->level, t->name), "--task " + spelling(t->name, t->options),
+                  "docs/tasks.md"},
                  fmt::format("example   {} -> {}\nask       poslab ask RUN {}\n", input, written_answer(e.answer),
                              shell_word(input)),
                  t->options);
@@ -198,13 +200,12 @@ std::string of_encoding(const std::string& name) {
                   {"doors", doors_of(s->pages.doors)},
                   {"reads", words_of(reads(s))},
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
-                  {"learns", learned(untrained)},
-                  {"source", s->pages.source},
-                  {"file", composed                ? "encodings/compose.cpp"
-                           : s->pages.file.empty() ? fmt::format("encodings/{}.cpp", s->name)
-                                                   : s->pages.file},
-                  {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options, works))},
-                  {"read on", "docs/encodings.md"}},
+                  {"learns", learned(untrained)}},
+                 {composed                ? "encodings/compose.cpp"
+                  : s->pages.file.empty() ? fmt::format("encodings/{}.cpp", s->name)
+                                          : s->pages.file,
+                  "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options, works)),
+                  "docs/encodings.md"},
                  matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);
 }
 
@@ -240,11 +241,9 @@ std::string of_sampler(const std::string& name) {
   }
   const std::string shown = s->parts ? s->name : s.spelled();
   return text_of(s.thing, shown,
-                 {{"random", s->random ? "yes" : "no"},
-                  {"source", s->source},
-                  {"file", s->parts ? "encodings/samplers.cpp" : s->file},
-                  {"spelled", "--positions " + (s->parts ? shell_word(shown) : spelling(s->name, s->options))},
-                  {"read on", "docs/encodings.md"}},
+                 {{"random", s->random ? "yes" : "no"}},
+                 {s->parts ? "encodings/samplers.cpp" : s->file,
+                  "--positions " + (s->parts ? shell_word(shown) : spelling(s->name, s->options)), "docs/encodings.md"},
                  sample, s->parts ? std::vector<Option>() : s->options);
 }
 
@@ -272,12 +271,8 @@ std::string of_temperature(const std::string& name) {
   for (const int n : {10, 40, 80, 160, 640, 2560})
     keys += fmt::format("{:>8}", n), factors += fmt::format("{:>8.3f}", factor(t, n));
   return text_of(t.thing, of_nothing ? name : t.spelled(),
-                 {{"formula", t->formula},
-                  {"learned", t->learned ? "yes" : "no"},
-                  {"source", t->source},
-                  {"file", "encodings/temperature.cpp"},
-                  {"spelled", "--temperature " + spelling(t->name, t->options)},
-                  {"read on", "docs/encodings.md"}},
+                 {{"formula", t->formula}, {"learned", t->learned ? "yes" : "no"}},
+                 {"encodings/temperature.cpp", "--temperature " + spelling(t->name, t->options), "docs/encodings.md"},
                  keys + "\n" + factors + "\n", t->options);
 }
 
@@ -290,11 +285,9 @@ std::string of_retrieval(const std::string& name) {
   return text_of(r.thing, r.spelled(),
                  {{"answer", r->placed ? "anywhere in the context, or at a requested place"
                                        : "always at the beginning of the context"},
-                  {"English", fmt::format("its size counts {}", r->size)},
-                  {"source", r->source},
-                  {"file", fmt::format("tasks/retrieval/{}.cpp", r->name)},
-                  {"spelled", "--tasks " + spelling(r->name, r->options)},
-                  {"read on", "docs/tasks.md"}},
+                  {"English", fmt::format("its size counts {}", r->size)}},
+                 {fmt::format("tasks/retrieval/{}.cpp", r->name), "--tasks " + spelling(r->name, r->options),
+                  "docs/tasks.md"},
                  text_of(Rows{{"example", symbols::written(q.tokens) + " -> " + symbols::written(q.answer)}}),
                  r->options);
 }
@@ -307,10 +300,8 @@ std::string of_preset(const std::string& name) {
   for (const auto& [option, value] : p.settings) settings += fmt::format("  {:<17} {}\n", option, value);
   const std::string example = fmt::format("poslab train --preset {} --task reverse_string{} --out runs/r1", name,
                                           settings.find("  encoding ") == settings.npos ? " --encoding rope" : "");
-  return text_of(
-             p, name,
-             {{"file", "experiment/presets.txt"}, {"spelled", "--preset " + name}, {"read on", "docs/reproduce.md"}},
-             fmt::format("example   {}\n", example), {}) +
+  return text_of(p, name, {}, {"experiment/presets.txt", "--preset " + name, "docs/reproduce.md"},
+                 fmt::format("example   {}\n", example), {}) +
          (settings.empty() ? "" : "\nsets these options\n" + settings);
 }
 

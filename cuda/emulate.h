@@ -192,18 +192,3 @@ inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
   return bits;
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 without any
-
-// Fibers are never interrupted, so plain arithmetic is atomic.
-template <class T, class U>
-T atomicAdd(T* at, U value) {
-  const T before = *at;
-  *at = before + T(value);
-  return before;
-}
-
-// The GPU's fast functions: here the functions that they approximate.
-inline float __expf(float x) { return std::exp(x); }
-inline float __logf(float x) { return std::log(x); }
-inline float __fdividef(float x, float y) { return x / y; }
-inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
-inline double rsqrt(double x) { return 1 / std::sqrt(x); }

@@ -64,4 +64,5 @@ def stretch_lines():
 
 
 if __name__ == "__main__":
-    write(FILE, rows_of(*sys.argv[1:]) if len(sys.argv) == 3 else None, "those of stretch_base.toml and of stretch.toml")
+    rows = rows_of(*sys.argv[1:]) if len(sys.argv) == 3 else None
+    write(FILE, rows, "those of stretch_base.toml and of stretch.toml")

@@ -8,25 +8,13 @@
 namespace poslab::web {
 namespace {
 
-const char* type_of(Option::Kind kind) {
-  using enum Option::Kind;
-  switch (kind) {
-    case toggle: return "toggle";
-    case word: return "word";
-    case whole: return "whole";
-    case number: return "number";
-    case wholes: return "wholes";
-    case numbers: return "numbers";
-    case length: return "length";
-    case lengths: return "lengths";
-  }
-  return "word";
-}
+// Of Option::Kind, in its order.
+const char* const types[] = {"toggle", "word", "whole", "number", "wholes", "numbers", "length", "lengths"};
 
 Json option_json(const Option& o, const std::string& group, bool kept) {
   return Json::object({{"name", o.name},
                        {"about", o.help},
-                       {"type", type_of(o.kind)},
+                       {"type", types[int(o.kind)]},
                        {"default", o.standard},
                        {"choices", Json::list(o.words)},
                        {"takes", o.takes()},

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 // The settings of both runs, which differ only in their positions. Steps, batch and learning rate come from the preset
 // tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
 const Settings both = {{"task", "bucket_sort"},   {"encoding", "rope"},    {"layers", "3"},  {"train_length", "20"},
-                       {"steps", "3000"},         {"batch", "32"},         {"lr", "0.0003"}, {"max_position", "400"},
-                       {"eval_lengths", "1:100"}, {"eval_samples", "128"}, {"seed", "1"}};
+                       {"steps", "3000"},         {"batch", "32"},         {"lr", "0.0003"}, {"seed", "1"},
+                       {"eval_lengths", "1:100"}, {"eval_samples", "128"}};
 
 void say(const std::string& line) {
   if (Progress::shown) tell(log_of_thread(), "{}\n", line);
@@ -34,8 +34,10 @@ void say(const std::string& line) {
 
 // The options of the run with these positions. An existing one with other options is left alone.
 Settings planned(const std::string& folder, const std::string& positions, const Settings& more) {
+  Settings standard = both;
+  if (positions == "randomized") standard.emplace_back("max_position", "400");   // the others are not drawn
   const Settings all =
-      overlaid(all_choices(), both, overlaid(all_choices(), more, {{"positions", positions}, {"out", folder}}));
+      overlaid(all_choices(), standard, overlaid(all_choices(), more, {{"positions", positions}, {"out", folder}}));
   const std::string config = folder + "/config.toml";
   if (fs::exists(config) && read_file(config) != to_toml(configure(all)))
     bad_input("{0} is a run with other options, or of another version; use --out with another folder, or rm -r {0}",

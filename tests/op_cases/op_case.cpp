@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "core/error.h"
+#include "core/names.h"
 #include "core/random.h"
 
 namespace poslab::test {
@@ -26,7 +28,13 @@ std::vector<OpCase> collect(For purpose) {
     if (file.purpose == purpose) file.make(cases);
   std::stable_sort(cases.begin(), cases.end(), [](const OpCase& a, const OpCase& b) { return a.kernel < b.kernel; });
   std::stable_partition(cases.begin(), cases.end(), [](auto& c) { return is_named(c, "POSLAB_OPS_FIRST"); });
-  if (std::getenv("POSLAB_OPS")) std::erase_if(cases, [](auto& c) { return !is_named(c, "POSLAB_OPS"); });
+  const char* only = std::getenv("POSLAB_OPS");
+  if (!only || purpose == For::bench) return cases;
+  std::vector<std::string> kernels;   // in order
+  for (const OpCase& c : cases)
+    if (kernels.empty() || kernels.back() != c.kernel) kernels.push_back(c.kernel);
+  std::erase_if(cases, [](auto& c) { return !is_named(c, "POSLAB_OPS"); });
+  if (cases.empty()) raise<BadInput>("POSLAB_OPS: " + unknown("kernel", only, kernels));
   return cases;
 }
 

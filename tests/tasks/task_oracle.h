@@ -1,5 +1,5 @@
-// The fifteen tasks a second time, written for the eye: every input that can be drawn with its probability, as text,
-// and the answer by brute force. Shares no code with tasks/.
+// The tasks a second time, in the order of tasks/all.cpp, written for the eye: every input that can be drawn with its
+// probability, as text, and the answer by brute force. Shares no code with tasks/.
 #pragma once
 #include <functional>
 #include <map>
