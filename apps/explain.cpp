@@ -78,12 +78,12 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
   return (alone ? name + ", " : "") + together.spelled() + apart;
 }
 
-struct Place { std::string file, spelled, page; };
+struct Reference { std::string file, spelled, page; };
 
 // The explanation of an entry of any list: its sentences, `rows`, its source and place, the example and the options.
 template <class Thing>
-std::string text_of(const Thing& thing, const std::string& name, Rows rows, const Place& at, const std::string& example,
-                    const std::vector<Option>& options) {
+std::string text_of(const Thing& thing, const std::string& name, Rows rows, const Reference& at,
+                    const std::string& example, const std::vector<Option>& options) {
   if constexpr (requires { thing.source; }) rows.push_back({"source", thing.source});
   rows.insert(rows.end(), {{"file", at.file}, {"spelled", at.spelled}, {"read on", at.page}});
   const std::string about = thing.about.empty() ? "" : thing.about + "\n\n";
