@@ -22,8 +22,10 @@ namespace {
 // page docs/adding.md
 struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |p_j - p_i|
   std::vector<double> slope;
-  Both(const LayerParams&, const ModelShape& m, const Choices&)     // as layer_of makes it
-      : Rotary("both", frequencies(m.head_dim()), Pairing::interleaved), slope(alibi_slopes(m.heads)) {}
+  // Layers of the same spelling, the first argument, share their rotations.
+  Both(const LayerParams&, const ModelShape& m, const Choices& c)   // as layer_of makes it
+      : Rotary(c.spelled(), frequencies_of({m.head_dim(), m.heads, 0, 1}, c), pairing_of(c)),
+        slope(alibi_slopes(m.heads)) {}
 
   Scores scores(const Heads& in, const Positions& p) const override {
     Scores s = Rotary::scores(in, p);                                  // door 2: rotated queries and keys
@@ -35,6 +37,17 @@ struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |
   // Rotary has this for a rotation alone
   std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override { return std::nullopt; }
 };
+// end
+
+const SchemePages both_pages = {.summary = "a rotation and a bias"};
+// page docs/adding.md
+Scheme both() {
+  Scheme s = rotary_scheme({.name = "both", .options = {rope_base(), pairing_option()}, .pages = both_pages},
+                           [](const HeadAt& at, const Choices& c) { return RotarySpectrum{frequencies_of(at, c)}; });
+  s.make = layer_of<Both>;
+  s.pages.doors = "2 and 3";
+  return s;
+}
 // end
 
 Tensor loss_of(const Params& params) {
@@ -62,13 +75,16 @@ TEST_CASE("pages: code of the pages is in this file word for word") {
       block += (one.starts_with(margin) ? one.substr(indent) : one) + "\n";
     CHECK_MESSAGE(page.find("```cpp\n" + block + "```\n") != page.npos, block);
   }
-  CHECK(blocks == 2);
+  CHECK(blocks == 3);
 }
 
 TEST_CASE("pages: a rotation with a bias has the logits of both") {
   const ModelShape shape = shape_of();
   const Params params(1);
-  const Both both({params / "layer", params / "shared"}, shape, Choices("both", {}));
+  const Scheme scheme = both();
+  const Choices choices("both", scheme.options);
+  const Both layer({params / "layer", params / "shared"}, shape, choices);
+  CHECK(scheme.pages.pictures.frequencies(shape, choices, 6, 0) == frequencies(shape.head_dim()));
   const Model none = model_of("none"), rope = model_of("rope"), alibi = model_of("alibi:symmetric,mode=differences");
   for (const std::vector<double>& at : {std::vector<double>{0, 1, 2, 3, 4, 5}, {1, 2, 5, 11, 12, 20}})
     for (const int queries : {6, 2}) {
@@ -76,7 +92,7 @@ TEST_CASE("pages: a rotation with a bias has the logits of both") {
       const Heads in = Content().heads(none, p, queries);
       const Span span{.offset = 6 - queries};
       const Tensor expected = rope->logits(in, p, span) + alibi->logits(in, p, span) - none->logits(in, p, span);
-      CHECK(difference(both.logits(in, p, span), expected) < tolerance);
+      CHECK(difference(layer.logits(in, p, span), expected) < tolerance);
     }
 }
 
