@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "lab/files/json.h"
 #include "lab/pages/report/report.h"
 #include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
