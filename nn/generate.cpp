@@ -81,7 +81,7 @@ static bool may_pad(const Decoder& model, const Sampler& positions) {
     const Encoding& e = *layer;
     return typeid(e) == typeid(Encoding) || dynamic_cast<const Rotary*>(&e);
   };
-  return (reads(s.encoding) | Reads::positions) == Reads::positions && s.temperature->name == "none" &&
+  return (reads(s.encoding) | Reads::positions) == Reads::positions && !s.temperature->make &&
          !positions.parts && !positions.added && !positions.only_offsets &&
          std::all_of(s.windows.begin(), s.windows.end(), [](int window) { return window == 0; }) &&
          std::all_of(layers.begin(), layers.end(), rotates_at_most);

@@ -32,7 +32,7 @@ class KeyValueCache {
   // change until advance(), so that every layer writes at the same slots. Throws BadInput if they do not fit.
   Entries append(int layer, const Entries& added) const;
   void advance(int n) { length_ += n; }          // once all layers have the n tokens
-  void clear() { length_ = 0; }
+  void clear() { length_ = 0, multiple_ = 1; }   // no longer padded
   // For one sequence whose tokens come one at a time from here on: append() returns slots(1) slots, a multiple of
   // `multiple`, of which key_lengths(1) are kept. The capacity must be a multiple, too.
   void pad_to(int multiple);

@@ -35,7 +35,7 @@ void say(const std::string& line) {
 // The options of the run with these positions. An existing one with other options is left alone.
 Settings planned(const std::string& folder, const std::string& positions, const Settings& more) {
   Settings standard = both;
-  if (positions == "randomized") standard.emplace_back("max_position", "400");   // the others are not drawn
+  if (positions == "randomized") standard.emplace_back("max_position", "400");   // sequential ones have no pool
   const Settings all =
       overlaid(all_choices(), standard, overlaid(all_choices(), more, {{"positions", positions}, {"out", folder}}));
   const std::string config = folder + "/config.toml";

@@ -19,7 +19,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int max_cells = 80;     // on a side: five layers of eight heads then stay below 400 KB
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
@@ -110,7 +109,7 @@ json example(const State& state, int length) {
     const real* row = logits_values.data() + (T - batch.outputs + o) * V;
     predicted.push_back(int(std::max_element(row, row + V) - row));
   }
-  const int block = (T + max_cells - 1) / max_cells;
+  const int block = block_of(T);
   json layers = json::array();
   int queries = T;
   for (int layer = 0; layer < blocks(c, T - batch.outputs); ++layer) {
@@ -130,6 +129,9 @@ json example(const State& state, int length) {
 }
 
 }  // namespace
+
+// At most 80 cells on a side: five layers of eight heads then stay below 400 KB.
+int block_of(int slots) { return (slots + 79) / 80; }
 
 json attention_json(const Tensor& weights, int block) {
   const int H = weights.dim(-3), Tq = weights.dim(-2), Tk = weights.dim(-1);

@@ -20,7 +20,8 @@ namespace poslab {
 // Strings and positions are the first of range evaluation at these lengths; dropout is off. Throws Failure if the file
 // cannot be written.
 void write_pictures(const RunFolder&, const State&);
-// {"max", "heads"} of the weights of a layer, (H, Tq, Tk).
+// {"max", "heads"} of the weights of a layer, (H, Tq, Tk). block: the slots on a side of a cell, at least block_of(Tk).
+int block_of(int slots);
 nlohmann::ordered_json attention_json(const Tensor& weights, int block);
 
 }  // namespace poslab

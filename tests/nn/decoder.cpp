@@ -348,6 +348,17 @@ TEST_CASE("feed-forward networks without a gate: each activation is the function
   }
 }
 
+TEST_CASE("cache: padded it has room for the multiple, and cleared it is not padded any more") {
+  KeyValueCache cache(1, 8, {2, 4, 4, 8}, {false});
+  cache.advance(3), cache.pad_to(4);
+  CHECK(cache.slots(1) == 4);
+  CHECK(cache.slots(2) == 8);
+  CHECK(cache.key_lengths(1)[0] == 4);
+  cache.clear();
+  CHECK(cache.slots(1) == 1);
+  CHECK(cache.key_lengths(1).size() == 0);
+}
+
 TEST_CASE("cache: one without room, and other sequences than it was made for, are refused") {
   const KeyValueCache::Sizes sizes{2, 4, 4, 8};
   CHECK_THROWS_WITH_AS(KeyValueCache(0, 5, sizes, {false}), doctest::Contains("room for 5 tokens of 0 sequences"),

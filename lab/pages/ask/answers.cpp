@@ -44,8 +44,6 @@ std::string table(const Answer& a) {
 
 using page::json;
 
-constexpr int max_cells = 80;  // largest side of a map: five layers of eight heads then stay below 400 KB
-
 // In the form of pictures.json (lab/runs/pictures.h).
 json question(const Respondent& asked, const Answer& a) {
   const std::vector<std::string> alphabet = task(asked.config["task"]).alphabet;
@@ -53,7 +51,7 @@ json question(const Respondent& asked, const Answer& a) {
   for (const int symbol : a.input) input.push_back(alphabet[size_t(symbol)]);
   for (const int symbol : a.expected) expected.push_back(std::to_string(symbol));
   for (const int symbol : a.said) predicted.push_back(a.word(symbol));
-  const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
+  const int T = int(a.input.size() + a.expected.size()), block = block_of(T);
   for (int layer = 0; layer < blocks(asked.config, int(a.input.size())); ++layer)
     layers.push_back(json(attention_json(asked.attention(a, layer), block)));
   return {{"kind", "question"},  {"input", input}, {"expected", expected}, {"predicted", predicted},

@@ -48,7 +48,7 @@ std::string key_of(const std::string& folder) {
   return key;
 }
 
-// Names like those of a report: by their differences, then by seed, then by folder.
+// Runs are named as in a report: by their differences, then by seed, then by folder.
 void name_all(std::vector<Inspected>& runs, const Kind& kind) {
   std::vector<Values> settings;
   for (const Inspected& run : runs) settings.push_back(setting_of(values_of(run.learner->config())));

@@ -69,7 +69,7 @@ json configuration(const std::vector<Group>& groups, const std::string& out) {
         for (const auto& [key, value] : run->config) keys.insert(key);
     }
   for (const std::string& key : keys)
-    rows.push_back(row(all, key, [&](const TestedRun& run) { return run.config.count(key) ? run.option(key) : "–"; }));
+    rows.push_back(row(all, key, [&](const TestedRun& r) { return r.config.count(key) ? r.option(key) : "–"; }));
   const auto made_by = [&](const char* name, auto figure) {
     return row(all, name, [figure](const TestedRun& run) { return shown(run.record.*figure); });
   };

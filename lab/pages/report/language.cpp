@@ -1,5 +1,5 @@
-// The reports of language models and T5s. A group consists of the runs on one text, or of those that learned one task
-// of retrieval.
+// The reports of language models and T5s. A group consists of the runs that were trained on one text, or on one task of
+// retrieval.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -105,7 +105,7 @@ std::string lengths_of(const std::string& out) {
 }
 void check_lengths(const std::string& out) { check_output("beside -o", lengths_of(out), {csv_output(lengths_begin)}); }
 
-// The page or picture, and the rows of eval.csv beside a page. Those of an earlier page of this name are removed.
+// Writes the page or picture, and the rows of eval.csv beside a page; rows that an earlier page left there are removed.
 void write_all(const std::vector<Group>& groups, const std::string& text, const std::string& out) {
   const std::string beside = lengths_of(out);
   const bool lengths = groups[0].has("bits_per_byte") && !is_figure(out);

@@ -1,4 +1,4 @@
-// What the artifacts compare: the paper with its released code, and the size's pool of positions.
+// Trials of the artifacts that compare settings: the paper with its released code, and the size's pool of positions.
 #include "lab/papers/ruoss2023/ruoss2023.h"
 
 #include <algorithm>
