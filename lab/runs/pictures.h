@@ -20,8 +20,8 @@ namespace poslab {
 // Strings and positions are the first of range evaluation at these lengths; dropout is off. Throws Failure if the file
 // cannot be written.
 void write_pictures(const RunFolder&, const State&);
-// {"max", "heads"} of the weights of a layer, (H, Tq, Tk). block: the slots on a side of a cell, at least block_of(Tk).
-int block_of(int slots);
+int block_of(int slots);   // slots on a side of a cell of a map of attention
+// {"max", "heads"} of the weights of a layer, (H, Tq, Tk): maps with cells of block x block slots.
 nlohmann::ordered_json attention_json(const Tensor& weights, int block);
 
 }  // namespace poslab
