@@ -99,5 +99,5 @@ build_here
 build/release/poslab check mine > blind || { cat blind; exit 1; }
 # One without a file of NumPy is told so.
 if build/release/poslab explain mine --numpy 2> blind; then echo 'there is NumPy from nowhere'; exit 1; fi
-grep -q 'mine has no formula in NumPy: there is no python/poslab/formulas/mine.py' blind
+grep -q 'mine has no formula in NumPy: built without python/poslab/formulas/mine.py' blind
 echo 'docs/own_scheme.md works as it stands'
