@@ -8,7 +8,7 @@
 namespace poslab {
 namespace {
 
-int from_environment() {
+int level_from_environment() {
   const char* text = std::getenv("POSLAB_DEBUG");
   const std::string level = text ? text : "0";
   if (level.size() != 1 || level[0] < '0' || level[0] > '4')
@@ -17,7 +17,7 @@ int from_environment() {
   return level[0] - '0';
 }
 int& level() {
-  static int l = from_environment();
+  static int l = level_from_environment();
   return l;
 }
 

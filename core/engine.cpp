@@ -29,7 +29,7 @@ Engine of_processor() {
 #endif
 }
 
-Engine from_environment() {
+Engine engine_from_environment() {
   const char* text = std::getenv("POSLAB_PRODUCTS");
   if (!text) return of_processor();
   for (const Engine e : {Engine::own, Engine::openblas, Engine::naive})
@@ -37,7 +37,7 @@ Engine from_environment() {
   bad_input("POSLAB_PRODUCTS is \"{}\"; give own, openblas or naive", text);
 }
 std::atomic<Engine>& usual() {
-  static std::atomic<Engine> e = from_environment();
+  static std::atomic<Engine> e = engine_from_environment();
   return e;
 }
 

@@ -62,7 +62,7 @@ bool has_bf16() {
 bool by_vdpbf16ps() {
   return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !is_intel());
 }
-const Kernels& cpu_kernels() {
+const Kernels& table_of_cpu() {
   const Kernels& table = chosen().table(engine());
 #ifdef POSLAB_AVX512_BF16
   if (cpu_rounding() == Rounding::bf16 && by_vdpbf16ps()) {
@@ -89,7 +89,7 @@ UsePairs::UsePairs(PairsBy by) : before_(std::exchange(pairs_by, by)) {}
 UsePairs::~UsePairs() { pairs_by = before_; }
 
 const Kernels& kernels(Device device) {
-  const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();
+  const Kernels& plain = device == Device::cpu ? table_of_cpu() : backend(device).kernels();
   return debug_level() < 2 ? plain : timing_twins(plain, device);
 }
 

@@ -94,7 +94,7 @@ class Pool {
   std::vector<std::thread> workers_;
 };
 
-int from_environment() {
+int threads_from_environment() {
   const char* text = std::getenv("POSLAB_THREADS");
   if (!text) return std::max(1, int(std::thread::hardware_concurrency()));
   char* end;
@@ -103,7 +103,7 @@ int from_environment() {
   return int(n);
 }
 std::atomic<int>& count() {
-  static std::atomic<int> n = from_environment();
+  static std::atomic<int> n = threads_from_environment();
   return n;
 }
 std::mutex busy;                                 // one job at a time; another caller works alone
