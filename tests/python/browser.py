@@ -1,5 +1,7 @@
 """A page in headless Chromium, driven over its debugging pipe: what it says on the console, what its scripts answer."""
 
+import atexit
+import functools
 import json
 import os
 import shutil
@@ -9,10 +11,10 @@ import tempfile
 program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-class Page:
-    """A new browser, on a blank page. `messages`: all that pages have logged, and what they failed with."""
+class Browser:
+    """The browser of all pages, which ends with the tests."""
 
-    def __init__(self, width=1400, height=1000, dark=False):
+    def __init__(self):
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (reads, to_browser), (from_browser, writes) = os.pipe(), os.pipe()
 
@@ -20,50 +22,79 @@ class Page:
             os.dup2(reads, 63), os.dup2(writes, 64)
             os.dup2(63, 3), os.dup2(64, 4)
 
-        self._browser = subprocess.Popen(
+        self._process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-             f"--window-size={width},{height}", f"--user-data-dir={self._profile.name}",
-             f"--blink-settings=preferredColorScheme={0 if dark else 1}"],
+             f"--user-data-dir={self._profile.name}"],
             env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},  # of a sanitizer
             preexec_fn=fds, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(reads), os.close(writes)
-        self._to, self._from = os.fdopen(to_browser, "wb"), os.fdopen(from_browser, "rb")
-        self._rest, self._number, self._session = b"", 0, None
-        self.messages = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._to, self._from, self._rest, self._number = os.fdopen(to_browser, "wb"), from_browser, b"", 0
+        atexit.register(self._end)
+
+    def _end(self):
+        self._process.kill(), self._process.wait()
+        self._profile.cleanup()
+
+    def send(self, message):
+        """The number that its answer will have."""
+        self._number += 1
+        self._to.write(json.dumps(message | {"id": self._number}).encode() + b"\0"), self._to.flush()
+        return self._number
+
+    def receive(self):
+        while b"\0" not in self._rest:
+            more = os.read(self._from, 1 << 20)
+            assert more, "the browser has ended"
+            self._rest += more
+        line, self._rest = self._rest.split(b"\0", 1)
+        return json.loads(line)
+
+
+class Page:
+    """A blank page that shares nothing with others. `messages`: all that it has logged, and what it failed with."""
+
+    _shared = functools.cache(Browser)
+
+    def __init__(self, width=1400, height=1000, dark=False):
+        self._browser, self._session, self.messages = Page._shared(), None, []
+        self._context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self._context)["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Runtime", "Log", "Page"):
             self.call(f"{domain}.enable")
+        self.size(width, height)
+        self.media(prefers_color_scheme="dark" if dark else "light")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self._to.close(), self._from.close()
-        self._browser.kill(), self._browser.wait()
-        self._profile.cleanup()
+        self._session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self._context)
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def media(self, **features):
+        """Of the reader: prefers_color_scheme="dark"."""
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
     def call(self, method, **params):
         """A command of the DevTools protocol, and its result."""
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": params}
-        if self._session:
-            message["sessionId"] = self._session
-        self._to.write(json.dumps(message).encode() + b"\0"), self._to.flush()
+        session = {"sessionId": self._session} if self._session else {}
+        number = self._browser.send({"method": method, "params": params} | session)
         while True:
             got = self._receive()
-            if got.get("id") == self._number:
+            if got.get("id") == number:
                 assert "error" not in got, got
                 return got["result"]
 
     def _receive(self):
-        while b"\0" not in self._rest:
-            more = os.read(self._from.fileno(), 1 << 20)
-            assert more, "the browser has ended"
-            self._rest += more
-        line, self._rest = self._rest.split(b"\0", 1)
-        got = json.loads(line)
+        got = self._browser.receive()
         said = got.get("params", {})
+        if got.get("sessionId") != self._session:
+            return got
         if got.get("method") == "Runtime.consoleAPICalled":
             self.messages.append(" ".join(str(a.get("value", a)) for a in said["args"]))
         elif got.get("method") == "Runtime.exceptionThrown":

@@ -34,4 +34,4 @@ def while_four_train(page):
     page.click("Pause all")
     print(f"        {quiet:.0f} frames a second, {busy[-1]:.0f} while four lanes train")
     assert max(busy) >= 30, busy
-    page.call("Emulation.clearDeviceMetricsOverride")
+    page.size(1280, 900)

@@ -215,7 +215,7 @@ def small_and_printed(page):
         assert least >= 10, f"{link}: {least:.1f} pixels"
         wide = page.run(checks.OVERFLOW)
         assert not wide, f"{link}: {wide}"
-    page.call("Emulation.clearDeviceMetricsOverride")
+    page.size(1280, 900)
     page.follow("#view=race")
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.run("getComputedStyle(document.querySelector('.lane .controls')).display") == "none"

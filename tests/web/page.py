@@ -148,7 +148,7 @@ def six_scenes(page):
     assert page.text(".place") == "3 of 6" and page.text("output") == "21"
     page.press("PageDown")                              # as a remote control sends it
     assert page.text(".place") == "4 of 6"
-    page.call("Emulation.clearDeviceMetricsOverride")
+    page.size(1280, 900)
 
 
 def race_and_take_home(page):
@@ -351,7 +351,7 @@ def readable(page):
                 page.size(360, 740)
                 wide = page.run(checks.OVERFLOW)
                 assert not wide, f"{view} at 360 pixels: {wide}"
-                page.call("Emulation.clearDeviceMetricsOverride")
+                page.size(1280, 900)
     page.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
     assert page.run("getComputedStyle(document.getElementById('said')).transitionDuration") in ("0s", "")
     page.media()

@@ -73,14 +73,6 @@ class Page(browser.Page):
     def said(self, words, seconds=20):
         self.until(f"document.getElementById('said').textContent.includes({json.dumps(words)})", seconds)
 
-    def size(self, width, height):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def media(self, **features):
-        """Of the reader: prefers_color_scheme="dark"."""
-        self.call("Emulation.setEmulatedMedia",
-                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
-
     def hold(self, x, y, kind, buttons=0):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
 
