@@ -165,11 +165,10 @@ def ctrl_c():
 
 
 def test_an_interrupted_training_goes_on_with_the_same_bits(tmp_path, ctrl_c):
-    options = {**TINY, "steps": 600, "checkpoint_every": 150, "progress": False}
+    options = {**TINY, "steps": 200, "checkpoint_every": 50, "progress": False}
     def stop():
-        while not (tmp_path / "stopped").exists():
+        while not (tmp_path / "stopped/metrics.jsonl").exists():
             time.sleep(0.01)
-        time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGINT)
     thread = threading.Thread(target=stop)
     thread.start()
