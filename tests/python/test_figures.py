@@ -9,18 +9,17 @@ import shutil
 import subprocess
 import sys
 import zlib
-from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
+import warm
 from built import PROGRAM
 
 import poslab as pl
 from poslab.figures import draw, style
 
 TOY = dict(preset="tiny", task="even_pairs", steps=2, eval_lengths="1:12", eval_samples=8, progress=False)
-IN_PYTHON = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +31,13 @@ def runs(tmp_path_factory):
     return sorted(folder.iterdir())
 
 
-def figures(*words, env=None):
-    return subprocess.run([sys.executable, "-m", "poslab.figures", *map(str, words)], capture_output=True, env=env)
+def figures(*words, python="python3", env=None):
+    return subprocess.run([python, "-m", "poslab.figures", *map(str, words)], capture_output=True,
+                          env=env or warm.environment())  # fmt: skip
 
 
-def poslab(*words, path=IN_PYTHON["PATH"]):
-    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, env=os.environ | {"PATH": path})
+def poslab(*words, env=None):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, env=env or warm.environment())
 
 
 def texts(pdf):
@@ -195,12 +195,12 @@ def test_without_matplotlib_a_line_says_how_to_get_it(runs, tmp_path):
     for words in (["report", runs[0], "-o", tmp_path / "x.pdf"], ["show", "rope", "-o", tmp_path / "x.png"],
                   ["graph", runs[0], "-o", tmp_path / "x.svg"],
                   ["compare", "--encodings", "rope", "--figures", "pdf", "--out", tmp_path / "x"]):  # fmt: skip
-        done = poslab(*words, path=str(tmp_path / "bin"))
+        done = poslab(*words, env=os.environ | {"PATH": str(tmp_path / "bin")})
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
         assert "matplotlib draws it, and there is no python3 with it; run `python3 -m venv" in done.stderr
     (tmp_path / "without/matplotlib").mkdir(parents=True)
     (tmp_path / "without/matplotlib/__init__.py").write_text("raise ImportError")
-    done = figures(data(tmp_path / "x.json", made_up()), "-o", tmp_path / "x.pdf",
+    done = figures(data(tmp_path / "x.json", made_up()), "-o", tmp_path / "x.pdf", python=sys.executable,
                    env=os.environ | {"PYTHONPATH": str(tmp_path / "without")})  # fmt: skip
     assert done.returncode == 1 and b"run `python -m pip install matplotlib`" in done.stderr
     assert not (tmp_path / "x.pdf").exists()

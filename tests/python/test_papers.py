@@ -6,11 +6,11 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import warm
 from built import PROGRAM
 
 from poslab.papers.claims import reading, verdict
@@ -44,10 +44,9 @@ def test_a_page_says_what_trained_its_runs_and_begins_with_old_where_their_numer
     )
 
 
-def reproduce(folder, *words, path=os.environ["PATH"], command="reproduce"):
-    path = f"{Path(sys.executable).parent}:{path}"
+def reproduce(folder, *words, command="reproduce"):
     command = [PROGRAM, command, *words, "--out", folder, "--threads", "1", "--jobs", "2"]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": path})
+    return subprocess.run(command, capture_output=True, text=True, env=warm.environment())
 
 
 @pytest.mark.parametrize("differences, within, answer", [

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm
 from built import PROGRAM
 
 import poslab as pl
@@ -30,8 +31,8 @@ encoding = "alibi"
 
 
 def poslab(*words, cwd=None):
-    env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # this Python draws tables
-    return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=cwd, env=env).stdout
+    return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=cwd,
+                          env=warm.environment()).stdout
 
 
 @pytest.fixture(scope="module")
