@@ -153,14 +153,16 @@ def rewrite(at, body_of):
 
 
 def as_a_class_is_graded():
-    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote."""
+    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote. What a student's code
+    prints, with and without a newline, is shown, and is no line of the test."""
     (folder / "course.json").write_text('{"step": 2}')
     with tempfile.TemporaryDirectory() as scratch:
         no_folder, broken, out = (pathlib.Path(scratch) / name for name in ("none", "broken", "grades.json"))
         shutil.copytree(folder, broken, ignore=shutil.ignore_patterns("build"))
         path = ours["1 dim"].path
         (broken / path).write_text((broken / path).read_text().replace("// course end\n", "", 1))
-        with Changed(lambda r: r.cut() if r.step == 2 else ["  // mine", *r.body] if r.key == "1 dim" else None):
+        prints = ["std::printf(\"steps\");", "std::puts(\"case\\t1\");"]
+        with Changed(lambda r: r.cut() if r.step == 2 else prints + r.body if r.key == "1 dim" else None):
             done = command("grade", "--json", out, no_folder, folder, broken)
             rows = json.loads(out.read_text())
             alone = command("check", folder, "--step", 1)
@@ -168,6 +170,7 @@ def as_a_class_is_graded():
         check("holes of a step that has just begun take nothing from those before it",
               first["passed"] == first["of"] > 0 and len(second["holes"]) > 1 and second["passed"] < second["of"] and
               re.search(rf"{first['of']}/{first['of']}  .*\b1\n", done.stdout), done.stdout)
+        check("code that prints passes as before, and what it prints is shown", "stepscase\t1" in first["printed"], first)
         check("an earlier step that is right does not ask to go on from there",
               alone.returncode == 0 and "go on" not in alone.stdout, alone.stdout)
         check("folders that cannot be graded say why, and the others have their rows",
@@ -190,19 +193,10 @@ def copied_and_renamed():
         result = course.looked_at(copied, 14)
         check("a copy is checked, and not what it was copied from", result["of"] and not result["passed"] and
               len(result["holes"]) > 1, said(result))
+        before = build.is_configured(copied / "build", copied / "build/sources")
         copied.rename(moved)
-        rewrite(moved, lambda r: ours[r.key].body)
-        result = course.looked_at(moved, 14)
-        check("a folder that was renamed is checked", result["passed"] == result["of"] > 0, said(result))
-
-
-def printing():
-    """What a student's code prints, with and without a newline, is shown, and is no line of the test."""
-    prints = ["std::printf(\"steps\");", "std::puts(\"case\\t1\");"]
-    with Changed(lambda r: prints + r.body if r.key == "1 dim" else None):
-        result = results(1)
-        check("code that prints passes as before, and what it prints is shown",
-              result["passed"] == result["of"] > 0 and "stepscase\t1" in result["printed"], said(result))
+        check("a folder that was renamed is configured anew",
+              before and not build.is_configured(moved / "build", moved / "build/sources"))
 
 
 def compiler():
@@ -354,8 +348,6 @@ began = seconds()
 for step in there:
     solved(step)
 check("two cores can build all of it in a minute", seconds() - began < 120, f"{seconds() - began:.0f} s of one core")
-if 1 in there:
-    printing()
 if {1, 2} <= set(there):
     as_a_class_is_graded()
 if 6 in there:
