@@ -30,15 +30,15 @@ def result(trial, trained=1.0):
                          parameters=1234)  # fmt: skip
 
 
-def drawn(folder, trials):
+def drawn(folder, trials, *more):
     kept = made_up.keep(folder / "kept.jsonl", trials)
-    done = reproduce(folder / "out", *FOUR, "--kept", kept, "--draw", "--figures", "svg", command="compare")
+    done = reproduce(folder / "out", *FOUR, "--kept", kept, "--draw", *more, command="compare")
     assert done.returncode == 0, done.stderr
     return (folder / "out/ranking.md").read_text()
 
 
 def test_the_ranking_of_three_seeds(plan, tmp_path):
-    text = drawn(tmp_path, map(result, plan))
+    text = drawn(tmp_path, map(result, plan), "--figures", "svg")
     for part in (
         "4 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort: rope is first with "
         "87.0 % [85.0, 89.0], then alibi (85.0 %) and none, learned (65.0 % each). Not told apart from it, as their "
