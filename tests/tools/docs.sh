@@ -139,12 +139,12 @@ printed() {
   return $lost
 }
 
-# The blocks of a page as files 001:LINE, 002:LINE, ...
+# The blocks of a page as files 001:LINE, 002:LINE, ... That they run is asked here, so hundreds of steps become ones.
 blocks() {   # PAGE FOLDER
-  awk -v to="$2" '
+  sed -E 's/(--steps [0-9]+)00 /\1 /' "$1" | awk -v to="$2" '
     /^```sh run *$/ { out = sprintf("%s/%03d:%d", to, ++n, FNR + 1); printf "" > out; next }
     /^```/ { out = ""; next }
-    out { print > out }' "$1"
+    out { print > out }'
 }
 
 cd "$folder" || exit

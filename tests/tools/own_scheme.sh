@@ -21,12 +21,13 @@ cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 
-# As CMake compiles AS, a source of TARGET: another file, into another object.
+# As CMake compiles AS, a source of TARGET, but without the optimization that takes most of the time: another file, into
+# another object.
 compile() {   # TARGET AS FILE OBJECT
   local command
   command=$(ninja -C "$build" -t commands "CMakeFiles/$1.dir/$2.o" | tail -n 1)
   command=${command//"CMakeFiles/$1.dir/$2.o"/"$4"}
-  (cd "$build" && bash -c "${command/" $source/$2"/" $3"}")
+  (cd "$build" && bash -c "${command/" $source/$2"/" $3"} -Og")
 }
 link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects alone unless it is a poslab itself
   local command to=$1 of
@@ -76,7 +77,8 @@ fill() {
   done
   block 'python python.poslab.formulas.mine.py' > python/poslab/formulas/mine.py
 }
-blocks=$(awk '/^```sh$/ { on = 1; ++n; next } /^```/ { on = 0 } on { print n "\t" $0 }' "$page")
+blocks=$(awk '/^```sh$/ { on = 1; ++n; next } /^```/ { on = 0 } on { print n "\t" $0 }' "$page" |
+  sed 's/--steps 300 /--steps 3 /')
 for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do
   while IFS= read -r; do echo "\$ $REPLY"; done < <(sed -n "s/^$n\t//p" <<< "$blocks")
   eval "$(sed -n "s/^$n\t//p" <<< "$blocks" | sed 's#^\./dev#dev#')"
