@@ -31,9 +31,14 @@ def mean_at(trials, column, lengths):
 
 
 def asked(trials, **options):
-    """The trials that have these options."""
-    all = trials.asked
-    return all[np.logical_and.reduce([all[name].eq(value).to_numpy() for name, value in options.items()])]
+    """The trials that have these options; tables ask for the same ones again and again."""
+    key, found = ("asked", *options.items()), trials.settings
+    for one in options.items():
+        if one not in found:
+            found[one] = trials.asked[one[0]].eq(one[1]).to_numpy()
+    if key not in found:
+        found[key] = trials.asked[np.logical_and.reduce([found[one] for one in options.items()])]
+    return found[key]
 
 
 def done(trials, **options):
