@@ -36,10 +36,6 @@ size_t bytes_given = 0;                    // from device_begin() on
 bool runs = true, poisoned = false, host_memory_too = false;
 Given so_far;
 
-void protect(int what) {
-  mprotect(device_begin(), bytes_given, what);
-}
-
 }  // namespace
 
 char* device_begin() {
@@ -54,37 +50,23 @@ char* device_begin() {
 
 DeviceMemoryOpen::DeviceMemoryOpen() {
   const std::lock_guard lock(gpu);
-  if (open++ == 0) protect(PROT_READ | PROT_WRITE);
+  if (open++ == 0) mprotect(device_begin(), bytes_given, PROT_READ | PROT_WRITE);
 }
 DeviceMemoryOpen::~DeviceMemoryOpen() {
   const std::lock_guard lock(gpu);
-  if (--open == 0) protect(PROT_NONE);
+  if (--open == 0) mprotect(device_begin(), bytes_given, PROT_NONE);
 }
 
-NothingRuns::NothingRuns() {
+static void set(bool& flag, bool to) {
   const std::lock_guard lock(gpu);
-  runs = false;
+  flag = to;
 }
-NothingRuns::~NothingRuns() {
-  const std::lock_guard lock(gpu);
-  runs = true;
-}
-PoisonedMemory::PoisonedMemory() {
-  const std::lock_guard lock(gpu);
-  poisoned = true;
-}
-PoisonedMemory::~PoisonedMemory() {
-  const std::lock_guard lock(gpu);
-  poisoned = false;
-}
-HostMemoryToo::HostMemoryToo() {
-  const std::lock_guard lock(gpu);
-  host_memory_too = true;
-}
-HostMemoryToo::~HostMemoryToo() {
-  const std::lock_guard lock(gpu);
-  host_memory_too = false;
-}
+NothingRuns::NothingRuns() { set(runs, false); }
+NothingRuns::~NothingRuns() { set(runs, true); }
+PoisonedMemory::PoisonedMemory() { set(poisoned, true); }
+PoisonedMemory::~PoisonedMemory() { set(poisoned, false); }
+HostMemoryToo::HostMemoryToo() { set(host_memory_too, true); }
+HostMemoryToo::~HostMemoryToo() { set(host_memory_too, false); }
 bool memory_is_poisoned() {
   const std::lock_guard lock(gpu);
   return poisoned;

@@ -45,12 +45,12 @@ struct Launch {
 
 // Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for the errors
 // above.
-void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0, const Launch& = {});
+void run(dim3 blocks, int threads, const std::function<void()>& body, int shared = 0, const Launch& = {});
 constexpr int most_shared_bytes = 227 << 10;       // an H100's limit for a block
-int shared_bytes();                                // bytes that the running launch asked for
+extern constinit thread_local int shared_bytes;    // that the running launch asked for
 
 // From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
-// seed shuffles each time. 0: in numerical order.
+// seed shuffles each time. 0: in numerical order, each warp as far as it comes without the others.
 void shuffle_turns(uint64_t seed);
 
 // The source line of a barrier or a shuffle in a kernel: as a default argument, the line of the call.
@@ -61,27 +61,29 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 void sync_block(Site);
-void sync_warp(Site);
-void whole_warp(unsigned mask, Site);   // Failure unless the mask names all 32 lanes and none of them has ended
+void sync_warp(unsigned mask, Site);    // Failure unless the mask names all 32 lanes and none of them has ended
 
-// All lanes of the warp hand in 8 bytes and get the 8 bytes of lane `from`.
-uint64_t exchange(uint64_t mine, unsigned from, Site);
-unsigned lane();
+// All lanes of the warp, or it is a Failure, hand in 8 bytes and get those of all 32.
+const uint64_t* exchange(unsigned mask, uint64_t mine, Site);
+inline unsigned lane() { return threadIdx.x % 32; }
 // Takes six floats of each lane and gives each lane all 32 times six. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
-// A thread's access to an element of shared memory; time is counted in barriers of the block and of the thread's warp.
+// A thread's access to an element of shared memory. Time is counted in the intervals between two barriers of a block,
+// numbered over all launches, and in barriers of the thread's warp.
 struct Touch {
-  uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
-  int32_t thread = -1;
-  uint32_t barriers = 0, warp_barriers = 0;
+  uint32_t interval = 0;              // 0: never
+  uint16_t warp_barriers = 0, thread = 0;
   uint32_t code = 0;                  // address in the program, if recorded (cuda/races.cpp)
-  bool at_once(const Touch& other) const {        // no barrier of any kind lies between two touches of one thread
-    return block == other.block && thread == other.thread && barriers == other.barriers &&
-           warp_barriers == other.warp_barriers;
+  bool same_warp(const Touch& other) const { return thread / 32 == other.thread / 32; }
+  // Both are of one warp, and no barrier of any kind lies between them.
+  bool at_once(const Touch& other) const {
+    return interval == other.interval && warp_barriers == other.warp_barriers && same_warp(other);
   }
 };
+extern constinit thread_local Touch present;     // one by the running thread would be this
+
 // Since the last barrier of the block, readers of two warps are enough to know: no thread is in both.
 struct Element {
   Touch written;
@@ -89,6 +91,11 @@ struct Element {
     Touch last;                       // by a thread of this warp
     bool by_several = false;          // several of the warp's threads, since they last waited for each other
   } read[2];
+  // Whether a touch by the running thread would say nothing new.
+  bool knows(bool write) const {
+    const Touch& last = write ? written : read[0].last;
+    return last.at_once(present) && (last.thread == present.thread || (!write && read[0].by_several));
+  }
 };
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
@@ -117,19 +124,22 @@ class Shared {
   class Place {
    public:
     Place(Shared& s, int64_t i) : s_(s), i_(i) {}
-    operator T() const { return touch(s_.element_[i_], false, s_.name_, i_), s_.value_[i_]; }
+    operator T() const { return touched(false), s_.value_[i_]; }
     Place& operator=(T v) { return written() = v, *this; }
     Place& operator=(const Place& p) { return *this = T(p); }
     Place& operator+=(T v) { return *this = T(*this) + v; }
     Place& operator*=(T v) { return *this = T(*this) * v; }
-    T& written() { return touch(s_.element_[i_], true, s_.name_, i_), s_.value_[i_]; }
+    T& written() { return touched(true), s_.value_[i_]; }
 
    private:
+    void touched(bool write) const {
+      if (Element& e = s_.element_[i_]; !e.knows(write)) touch(e, write, s_.name_, i_);
+    }
     Shared& s_;
     int64_t i_;
   };
   Place operator[](int64_t i) {
-    const int64_t n = of_launch_ ? shared_bytes() / int64_t(sizeof(T)) : n_;
+    const int64_t n = of_launch_ ? shared_bytes / int64_t(sizeof(T)) : n_;
     if (i < 0 || i >= n) beyond_end(name_, i, n);
     return {*this, i};
   }
@@ -164,20 +174,15 @@ class Shared {
 
 using poslab::emulate::Site;
 inline void __syncthreads(Site at = Site::here()) { poslab::emulate::sync_block(at); }
-inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, Site at = Site::here()) {
-  poslab::emulate::whole_warp(mask, at);
-  poslab::emulate::sync_warp(at);
-}
+inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, Site at = Site::here()) { poslab::emulate::sync_warp(mask, at); }
 
 // Shuffles: all 32 lanes take part, as in all of our kernels.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int from, Site at = Site::here()) {
   static_assert(sizeof(T) <= 8);
-  poslab::emulate::whole_warp(mask, at);
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
-  bits = poslab::emulate::exchange(bits, unsigned(from) % 32, at);
-  __builtin_memcpy(&value, &bits, sizeof value);
+  __builtin_memcpy(&value, poslab::emulate::exchange(mask, bits, at) + unsigned(from) % 32, sizeof value);
   return value;
 }
 template <class T>
@@ -187,8 +192,9 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, Site at = Site::here()) {
 
 // Bit i: does lane i say yes?
 inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
-  unsigned bits = unsigned(yes) << poslab::emulate::lane();
-  for (int away = 16; away > 0; away /= 2) bits |= __shfl_xor_sync(mask, bits, away, at);
+  const uint64_t* all = poslab::emulate::exchange(mask, yes, at);
+  unsigned bits = 0;
+  for (unsigned i = 0; i < 32; ++i) bits |= unsigned(all[i]) << i;
   return bits;
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 without any

@@ -44,7 +44,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
   run_or_record([=] {
     emulate::Launch given{reinterpret_cast<const void*>(kernel), {}};
     (each_pointer([&](const void* at) { given.pointers.push_back(at); }, static_cast<const Parameters&>(args)), ...);
-    emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared, given);
+    emulate::run(blocks, size.threads, [&] { kernel(args...); }, size.shared, given);
   });
 #else
   // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may

@@ -76,7 +76,7 @@ const Planted planted[] = {
     {"blocks_write", start<blocks_write, 4>, "which thread 5 of block (0, 0, 0) wrote"},
     {"written_after_reads", start<written_after_reads, 4>, "thread 9 of block (3, 0, 0) writes"},
     {"exchange", start<exchange, 1>, "which thread 0 of block (0, 0, 0) read"},
-    {"exchange_of_warps", start<exchange_of_warps, 1>, "thread 63 of block (0, 0, 0) writes"},
+    {"exchange_of_warps", start<exchange_of_warps, 1>, "thread 32 of block (0, 0, 0) writes"},
     {"within_sixteen_bytes", start<within_sixteen_bytes, 1>, "byte 12 after pointer 1 of the 1"},
     {"written_after_other_warps_read", start<written_after_other_warps_read, 1>, "thread 33 of block (0, 0, 0) writes"},
 };
