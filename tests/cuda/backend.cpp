@@ -34,6 +34,9 @@ bool in_share(int n) {
   return n % of == part - 1;
 }
 
+// Emulation takes its time. Smaller products have whole and ragged tiles, several each way, and sums that are split.
+bool too_large(const OpCase& c, double flops) { return emulated && c.flops > flops; }
+
 }  // namespace
 
 TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
@@ -44,7 +47,7 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
   std::map<std::string, Worst> table;
   int number = 0;
   for (const OpCase& c : op_cases()) {
-    if (!in_share(number++)) continue;
+    if (!in_share(number++) || too_large(c, 8e6)) continue;
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result cpu = run(c, x), gpu = run(c, x, Device::cuda);
@@ -74,9 +77,7 @@ TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody
     ~InOrder() { emulate::shuffle_turns(0); }
   } again;
   for (const OpCase& c : op_cases()) {
-    int64_t size = 0;
-    for (const Shape& shape : c.shapes) size += size_of(shape);
-    if (size > (c.of_gpu ? 27000 : 5000)) continue;          // emulation takes its time
+    if (!is_small(c, c.of_gpu ? 27000 : 5000)) continue;     // emulation takes its time
     const Tensors x = inputs(c);
     emulate::shuffle_turns(0);
     const Result in_order = run(c, x, Device::cuda);
@@ -171,7 +172,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
       const bool block = c.kernel.starts_with("encoder_");
       if (!c.kernel.starts_with("linear") && c.kernel != "matmul" && !network && !block) continue;
       const Tensors x = inputs(c);
-      if (c.kernel == "gated_feed_forward" && x[0].size() > 10000) continue;     // emulation takes its time
+      if (too_large(c, 4e6) || (c.kernel == "gated_feed_forward" && x[0].size() > 10000)) continue;
       INFO(name << " " << title(c));
       const Result plain = run(c, x);
       const MatmulPrecision cpu_as(Device::cpu, form.how), gpu_as(Device::cuda, form.how);
@@ -234,9 +235,8 @@ TEST_CASE("cuda: products by cuBLAS are our own kernels', rounded alike, forward
     int tried = 0;
     for (const OpCase& c : op_cases()) {
       const bool network = c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
-      if (c.kernel != "linear" && c.kernel != "matmul" && !network) continue;
       const Tensors x = inputs(c);
-      if (network && x[0].size() > 10000) continue;                              // emulation takes its time
+      if (!is_product(c) || too_large(c, 1e6) || (network && x[0].size() > 10000)) continue;
       INFO(rounding_names[int(how)] << " " << title(c));
       const auto by = [&](Engine engine) {
         const MatmulPrecision as(Device::cuda, how, engine);
@@ -283,10 +283,8 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   for (const OpCase& c : op_cases()) {
-    int64_t size = 0;
-    for (const Shape& shape : c.shapes) size += size_of(shape);
     // Emulation takes its time, and the small ones have all the edges. Of a whole block 25,000 are weights.
-    if (!c.differentiable || size > (c.of_gpu ? 27000 : 5000)) continue;
+    if (!c.differentiable || !is_small(c, c.of_gpu ? 27000 : 5000)) continue;
     INFO(title(c));
     check_gradients_alone(c, Device::cuda, cuda_tolerance);
   }

@@ -3,17 +3,26 @@
 #include "core/backend.h"
 #include "core/tensor.h"
 #include "cuda/backend.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 
 inline const bool cuda_is_there = (add_backend(Device::cuda, cuda::as_backend()), true);
 
-// For tests that launch thousands of kernels.
+// Quick: for tests that launch thousands of kernels.
 #ifdef POSLAB_EMULATE
+constexpr bool emulated = true;
 using Quick = cuda::DeviceMemoryOpen;
 #else
+constexpr bool emulated = false;
 struct [[maybe_unused]] Quick {};
 #endif
+
+inline bool is_small(const OpCase& c, int64_t most) {
+  int64_t size = 0;
+  for (const Shape& shape : c.shapes) size += size_of(shape);
+  return size <= most;
+}
 
 // Results are sums in another order, of other products than the CPU's: close, not equal.
 constexpr double cuda_tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;

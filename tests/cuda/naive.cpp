@@ -14,11 +14,7 @@
 namespace poslab::test {
 namespace {
 
-#ifdef POSLAB_EMULATE
-constexpr int64_t most = 5000;                      // numbers of the inputs: without tiles, larger cases add nothing
-#else
-constexpr int64_t most = 1 << 30;
-#endif
+constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers of the inputs: without tiles, larger cases add nothing
 
 struct Naive {
   Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
@@ -27,12 +23,6 @@ struct Naive {
 
 // The ops of cuda/naive/, by the name of the forward one.
 const std::set<std::string> naive_ops = {"attention", "linear", "norm"};
-
-bool is_small(const OpCase& c, int64_t most) {
-  int64_t size = 0;
-  for (const Shape& shape : c.shapes) size += size_of(shape);
-  return size <= most;
-}
 
 }  // namespace
 
