@@ -48,7 +48,7 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
       INFO(encoding << " " << positions);
       State cpu(small(encoding, positions, "cpu")), gpu(small(encoding, positions, "cuda"));
       CHECK(gpu.params.device() == Device::cuda);
-      for (int n = 0; n < 8; ++n) {
+      for (int n = 0; n < 5; ++n) {
         const Step a = step(cpu), b = step(gpu);
         CHECK(b.length == a.length);
         CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
@@ -60,7 +60,7 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
       if (positions == "randomized" ? encoding != "relative" : encoding != "none" && encoding != "rope") continue;
       // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on
       // replayed, also if the model is tested in between.
-      for (int n = 0; n < 16; ++n) step(gpu);
+      for (int n = 0; n < 18; ++n) step(gpu);
       const int before = cuda::recordings();
       for (int n = 0; n < 6; ++n) {
         step(gpu);
