@@ -37,7 +37,7 @@ Values doubles(const std::vector<int>& all) { return {all.begin(), all.end()}; }
 
 }  // namespace
 
-CASE("what is recorded") {
+CASE("the ops that are recorded") {
   clear_tape();
   std::vector<int> called;
   const Tensor constant = Tensor::from<double>({1}, {3}), x = leaf({1}, {3});
@@ -45,7 +45,7 @@ CASE("what is recorded") {
   check("an op whose inputs want no gradient leaves nothing on the tape", double(tape_length()), 0,
         {{"it is recorded all the same: return y at once if no input requires a gradient", {1}}});
   check("and its result wants none", double(a.requires_grad()), 0,
-        {{"the result requires a gradient, and nobody will ever fill it", {1}}});
+        {{"the result requires a gradient, and no op will ever fill it", {1}}});
   const Tensor b = twice(x, called, 2);
   check("an op of a leaf that wants a gradient is one entry", double(tape_length()), 1,
         {{"nothing was recorded: is the result pushed onto the tape?", {0}}});
@@ -92,7 +92,7 @@ CASE("an op with several results") {
   backward(weighed(y[1], {5}));
   check("its function is called if any of its results was reached, here the second", double(called), 1,
         {{"only the first result is tested, step.y; test step.results, too", {0}}});
-  check("and x gets what flowed into that one", x.grad(), {5});
+  check("and x gets the gradient of that one", x.grad(), {5});
 }
 
 CASE("backward calls the derivatives from the end") {
@@ -131,19 +131,18 @@ CASE("a step is taken off before it is called, and then freed") {
   check("steps on the tape while the last of three is called, the second, the first", left, {2, 1, 0},
         {{"a step is still on the tape while its derivative is called: take it off first", {3, 2, 1}},
          {"steps stay on the tape until all were called: take it off before each is called", {3, 3, 3}}});
-  check("of three derivatives those that still hold memory", alive, {3, 2, 1},
+  check("the derivatives that still hold memory, of three", alive, {3, 2, 1},
         {{"a step that was called is kept: with it goes the memory of the forward pass", {3, 3, 3}}});
 }
 
-CASE("the gradient of the loss is 1, whatever it was") {
+CASE("the gradient of the loss is set to 1") {
   clear_tape();
   std::vector<int> called;
   const Tensor x = leaf({1}, {5}), loss = twice(x, called, 1);
   loss.grad_accumulator().at[0] = 7;
   backward(loss);
   check("d loss / d loss = 1, so d loss / dx = 2", x.grad(), {2},
-        {{"1 is added to what was in the loss's gradient; it should be set to 1", {16}},
-         {"it is left as it was", {14}}});
+        {{"1 is added to the old gradient of the loss; it should be set to 1", {16}}, {"it is left as it was", {14}}});
 }
 
 CASE("an op that nothing flows into is left out") {
@@ -158,7 +157,7 @@ CASE("an op that nothing flows into is left out") {
   const Tensor y = twice(x, called, 1), beside = twice(y, called, 2), last = twice(y, called, 3);
   const Tensor after = twice(y, called, 4);
   backward(last);
-  check("those behind them are", doubles(called), {3, 1},
+  check("ops behind them are called", doubles(called), {3, 1},
         {{"it ends at the first op that nothing has flowed into; go on with the one before it", {}},
          {"it ends at the first op that nothing has flowed into; go on with the one before it", {3}}});
 }
@@ -172,7 +171,7 @@ CASE("a constant gets no gradient") {
   check("d (x + c) / dx = 1", x.grad(), {1, 1});
 }
 
-CASE("a gradient that was cleared begins anew") {
+CASE("a gradient that was cleared is overwritten") {
   clear_tape();
   const Tensor x = leaf({2}, {3, -1});
   const Accumulator dx = x.grad_accumulator();

@@ -108,7 +108,7 @@ CASE("the derivative of softmax") {
           each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(i) / n); })}});
 }
 
-CASE("the derivative of softmax is added to what is there") {
+CASE("the derivative of softmax is added to an earlier gradient") {
   clear_tape();
   const Tensor in = leaf(x);
   const Tensor first = sum_all(softmax(in) * Tensor::from(shape, w)), later = sum_all(in);  // its gradient comes first
@@ -118,7 +118,7 @@ CASE("the derivative of softmax is added to what is there") {
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
   check("dx += ...; only where dx.empty it is =", in.grad(), both,
-        {{"= in place of +=: what had flowed into x before is overwritten", only}});
+        {{"= in place of +=: the earlier gradient of x is overwritten", only}});
 }
 
 namespace {
@@ -188,7 +188,7 @@ CASE("the derivative of cross-entropy") {
           each([&](int i, int j, int at) { return 1.5 * p[size_t(at)] - (j == right[i] ? 1 : 0); })}});
 }
 
-CASE("the derivative of cross-entropy is added to what is there") {
+CASE("the derivative of cross-entropy is added to an earlier gradient") {
   clear_tape();
   const Tensor in = leaf(x), alone = leaf(x);
   const Tensor first = cross_entropy(in, targets()), later = sum_all(in);  // its gradient comes first
@@ -197,5 +197,5 @@ CASE("the derivative of cross-entropy is added to what is there") {
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
   check("dx += ...; only where dx.empty it is =", in.grad(), both,
-        {{"= in place of +=: what had flowed into x before is overwritten", only}});
+        {{"= in place of +=: the earlier gradient of x is overwritten", only}});
 }

@@ -42,7 +42,7 @@ CASE("three loops, square") {
   const int n = 3;
   const Values a = whole(n * n, 1), b = whole(n * n, 2), c = product(n, n, n, a, b);
   check("c_ij = sum_p a_ip b_pj", {n, n}, three_loops(n, n, n, a, b, 100, false), c,
-        {{"what was in c before is added; c is to be overwritten unless `add`", plus(c, 100)},
+        {{"the old values of c are added; c is to be overwritten unless `add`", plus(c, 100)},
          {"the last p alone is left: = for +=", product(n, n, n, a, b, n - 1, n)},
          {"a is read transposed: it is a(i, p)", product(n, n, n, transposed(n, n, a), b)},
          {"b is read transposed: it is b(p, j)", product(n, n, n, a, transposed(n, n, b))},
@@ -54,7 +54,7 @@ CASE("three loops, add") {
   const int n = 3;
   const Values a = whole(n * n, 1), b = whole(n * n, 2), c = product(n, n, n, a, b);
   check("with `add`: c_ij += sum_p a_ip b_pj", {n, n}, three_loops(n, n, n, a, b, 100, true), plus(c, 100),
-        {{"what was in c before is lost, although `add` is true", c}});
+        {{"the old values of c are lost, although `add` is true", c}});
 }
 
 CASE("three loops, other sizes") {
@@ -154,7 +154,6 @@ CASE("blocks where a is stored transposed") {
   const Tensor left = Tensor::from({rows, rows}, a);
   Tensor right = Tensor::from({rows, columns}, whole(rows * columns, 11)).require_grad();
   backward(sum_all(matmul(left, right) * Tensor::from({rows, columns}, dc)));
-  Values first;  // the rows of db that are compared
   const Values some = values(right.grad());
   const Values a_t = transposed(rows, rows, a);
   compare("db = a^T dc, its first 40 rows",

@@ -124,7 +124,7 @@ CASE("biases and a temperature") {
           attended(x.q, x.k, x.v, form(2, true, true)).a}});
 }
 
-CASE("what a query reads") {
+CASE("the output of a query") {
   clear_tape();
   const Sample x;
   Values sums, first;

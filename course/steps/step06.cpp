@@ -6,7 +6,7 @@ using namespace course;
 
 namespace {
 
-// All gradients of sum(w o), by the formulas, with one thing wrong if wanted.
+// All gradients of sum(w o), by the formulas, with one mistake if asked for.
 struct Wrong6 {
   bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
   const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on
@@ -131,7 +131,7 @@ CASE("masked pairs get no gradient") {
   check("dv of the last key, which no query sees", {B, H, D}, last_v, zeros);
 }
 
-CASE("gradients are added to what is there") {
+CASE("gradients are added to earlier ones") {
   clear_tape();
   Sample x;
   x.tq.require_grad(), x.tk.require_grad(), x.tv.require_grad();
@@ -141,7 +141,7 @@ CASE("gradients are added to what is there") {
   Values expected = slopes(x, w).v, only = expected;
   for (size_t n = 0; n < expected.size(); ++n) only[n] = 2 * expected[n], expected[n] = 2 * expected[n] + 1;
   check("dv += sum_i a_ij do_i", x.tv.grad(), expected,
-        {{"= in place of +=: what flowed into v elsewhere is lost", only}});
+        {{"= in place of +=: the gradient that v has from elsewhere is lost", only}});
 }
 
 CASE("central differences") {
@@ -163,5 +163,5 @@ CASE("central differences") {
     };
     slope.push_back((loss(e) - loss(-e)) / (2 * e));
   }
-  check("dq is what (loss(q + e) - loss(q - e)) / 2 e says", x.tq.grad(), slope, {}, 1e-3);
+  check("dq = (loss(q + e) - loss(q - e)) / 2 e", x.tq.grad(), slope, {}, 1e-3);
 }

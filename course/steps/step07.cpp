@@ -138,7 +138,7 @@ Tensor named(const Params& p, const std::string& name) {
   return {};
 }
 
-// The block, composed of ops, with one thing wrong if wanted.
+// The block, composed of ops, with one mistake if asked for.
 struct Built {
   bool first_sum = true, second_sum = true, norm_after = true, ffn_of_h = true, output = true, norms_in_order = true;
   Dropout first{}, second{};
@@ -197,7 +197,7 @@ CASE("the block") {
          {"gain and bias of the two norms are exchanged", built({.norms_in_order = false})}});
 }
 
-CASE("the block drops out, and lets others look") {
+CASE("the block drops out, and shows its tensors to a trace") {
   clear_tape();
   const NoGrad only_looking;
   const OneBlock block;
@@ -207,13 +207,13 @@ CASE("the block drops out, and lets others look") {
   const auto built = [&](const Dropout& one, const Dropout& two) {
     return composed_block(block.p, block.x, {.first = one, .second = two});
   };
-  check("what is added to x and to h is dropped out first, by drop1 and drop2", block(first, nullptr),
+  check("both terms, added to x and to h, are dropped out first, by drop1 and drop2", block(first, nullptr),
         built(first, second),
         {{"nothing is dropped out: residual_norm(.., drop1), then (.., drop2)", built({}, {})},
          {"both have the same dropout: the second one is drop2", built(first, first)}});
   Trace trace({"block0.attention.added", "block0.attention.out", "block0.ffn.added", "block0.out"});
   block({}, &trace);
   for (const char* name : {"block0.attention.added", "block0.attention.out", "block0.ffn.added", "block0.out"})
-    check(std::string("others look at ") + name, double(trace.captured.count(name)), 1,
+    check(std::string("a trace has ") + name, double(trace.captured.count(name)), 1,
           {{"it is not shown: expose(pass.trace, name_, PART, ..), whose PART begins with a dot", {0}}});
 }

@@ -9,7 +9,7 @@ using namespace course;
 
 namespace {
 
-// Adam (Kingma and Ba 2015) over a few steps, with one thing wrong if wanted.
+// Adam (Kingma and Ba 2015) over a few steps, with one mistake if asked for.
 struct Form {
   bool corrected = true, root = true, momentum = true, squared = true, clipped = true, minus = true;
   bool epsilon_inside = false, per_element_clip = false;
@@ -86,7 +86,7 @@ CASE("the sum of squares") {
   const double exact = 4096. * 4096 + many - 1;
   if (std::abs(got - exact) > 1)
     wrong("4096^2 and 99,999 ones", "", fmt::format("{:.0f}", exact), fmt::format("{:.0f}", got),
-          "a float of 4096^2 stays what it is when 1 is added: the sum has to be a double");
+          "a float of 4096^2 stays the same when 1 is added: the sum has to be a double");
 }
 
 CASE("three updates") {
@@ -204,7 +204,7 @@ CASE("one step of training") {
   Values twice = first;
   for (double& v : twice) v *= 2;
   check("each step begins with gradients of its own", {int(first.size())}, second, first,
-        {{"those of the last step are still there: clear_grads() first", twice}});
+        {{"the gradients of the last step are still there: clear_grads() first", twice}});
 }
 
 CASE("a training that learns") {

@@ -6,7 +6,7 @@ using namespace course;
 
 namespace {
 
-// x (B, T, H, D) rotated by the angles (tables, T, D/2), with one thing wrong if wanted.
+// x (B, T, H, D) rotated by the angles (tables, T, D/2), with one mistake if asked for.
 struct Form {
   double sign = 1;        // of the sine
   bool halves = false;    // which channels are a pair: (m, m + D/2), else (2m, 2m + 1)
@@ -90,7 +90,7 @@ CASE("the gradient is rotated back") {
   check("(dx, dx') += (dy cos + dy' sin, dy' cos - dy sin)", x.grad(), plus_one(back),
         {{"it is rotated forward once more; the gradient should turn back: the sine's sign",
           plus_one(rotated(w, B, T, H, D, a, 1))},
-         {"= in place of +=: what flowed into x before is lost; y is added to unless y.empty", back},
+         {"= in place of +=: the earlier gradient of x is lost; y is added to unless y.empty", back},
          {"nothing flows back", Values(w.size(), 1.)}});
   x.clear_grad();
   backward(sum_all(rotate(x, Tensor::from({1, T, D / 2}, a), Pairing::interleaved) * Tensor::from({B, T, H, D}, w)));

@@ -23,7 +23,7 @@ Values shares(int n, int low, int pool) {
 
 }  // namespace
 
-CASE("a subset has the numbers that it should") {
+CASE("a subset has different numbers of its range") {
   for (const auto& [n, low, pool] : {std::array{5, 0, 20}, {20, 1, 20}, {1, 3, 4}}) {
     Rng rng = rng_of(0);
     const std::vector<double> p = subset(n, low, pool, true, rng);
@@ -162,7 +162,7 @@ CASE("random offsets, for schemes that read distances alone") {
     for (int b = 0; b < 2; ++b)
       for (int n = 0; n < 20; ++n) right[b].push_back(two.distances().value[size_t(two.distances().row(b, 0, n, 20))]);
     if (right[0] == right[1])
-      wrong("each sequence has a row of its own", "", "different ones", "the same", "draw anew for each sequence");
+      wrong("each sequence has a row of its own", "", "different ones", "the same", "draw again for each sequence");
     if (!sorted && std::is_sorted(right[0].begin(), right[0].end()))
       wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not read");
   }

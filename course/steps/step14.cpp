@@ -309,28 +309,27 @@ CASE("a tile of a product") {
   Values nothing(size_t((M + 2) * c_row), 9.);
   check("c_ij = sum_p a_ip b_pj, a tile of 4 rows and 2 vectors", shape, t.got<baseline::Reals>(baseline::Into{false}),
         t.expected(false),
-        {{"what was in c is added; end.finish decides whether it is", t.expected(true)},
+        {{"the old c is added; end.finish decides whether it is", t.expected(true)},
          {"the last p alone is left: = for +=", t.expected(false, false, k - 1, k)},
          {"the sum runs over p < k - 1; the last one is missing", t.expected(false, false, 0, k - 1)},
          {"a is read transposed: a_ip lies at i a.row + p a.column", t.expected(false, true)},
          {"nothing is stored", nothing}});
   check("with Into{true}: c_ij += sum_p a_ip b_pj", shape, t.got<baseline::Reals>(baseline::Into{true}),
-        t.expected(true),
-        {{"what was in c is lost: end.finish(place in c, sum, i0 + i, j0 + j W)", t.expected(false)}});
+        t.expected(true), {{"the old c is lost: end.finish(place in c, sum, i0 + i, j0 + j W)", t.expected(false)}});
   check("the same of an a that is stored transposed", shape, t.got<baseline::Reals>(baseline::Into{false}, true),
         t.expected(false));
 }
 
-CASE("what a tile loads") {
+CASE("the loads of a tile") {
   const Tile t;
   Counted::of_a = Counted::of_b = Counted::products = 0;
   t.got<Counted>(baseline::Into{false});
   check("M N k products of vectors: 4 * 2 * 5", double(Counted::products), M * N * k,
         {{"none went through Factors::add_product", {0}}});
   check("b is loaded once for all rows: N k vectors, 2 * 5", double(Counted::of_b), N * k,
-        {{"b is loaded anew for each row: N vectors of it before the loop over rows", {double(M * N * k)}},
-         {"b is loaded anew for each row, besides what is in bj: multiply with bj[j]", {double((M + 1) * N * k)}}});
+        {{"b is loaded again for each row: N vectors of it before the loop over rows", {double(M * N * k)}},
+         {"b is loaded again for each row, besides the one in bj: multiply with bj[j]", {double((M + 1) * N * k)}}});
   check("a is broadcast once for all columns: M k numbers, 4 * 5", double(Counted::of_a), M * k,
-        {{"a is broadcast anew for each vector: once before the loop over columns", {double(M * N * k)}},
-         {"a is broadcast anew for each vector, besides what is in ai", {double(M * (N + 1) * k)}}});
+        {{"a is broadcast again for each vector: once before the loop over columns", {double(M * N * k)}},
+         {"a is broadcast again for each vector, besides the one in ai", {double(M * (N + 1) * k)}}});
 }

@@ -65,9 +65,9 @@ TEST_CASE("cuda: the benchmark's model answers every line as on the CPU") {
   };
   CHECK(answers("cuda") == 6);
   CHECK(answers("cpu") == 6);
-  for (const char* what : {"steps", "eval"}) {
+  for (const char* file : {"steps", "eval"}) {
     const auto numbers = [&](const char* device) {
-      const std::string bytes = read_file(folder / (std::string(device) + "." + what));
+      const std::string bytes = read_file(folder / (std::string(device) + "." + file));
       std::vector<float> x(bytes.size() / sizeof(float));
       std::memcpy(x.data(), bytes.data(), bytes.size());
       return x;

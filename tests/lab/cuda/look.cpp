@@ -1,5 +1,5 @@
-// What looks into a trained model, on the GPU against the CPU: traces, inspect, align, calibrate, ask and view.
-// Emulated where the machine has no GPU, which refuses every read of the GPU's memory by the host.
+// Tools that look into a trained model, on the GPU against the CPU: traces, inspect, align, calibrate, ask and view.
+// Where the machine has no GPU it is emulated, and every read of its memory by the host is refused.
 #include <doctest/doctest.h>
 
 #include <charconv>
@@ -76,7 +76,7 @@ void aligned_alike(const TemporaryFolder& folder, AlignRequest r) {
 
 }  // namespace
 
-TEST_CASE("cuda: a trace of a model of any kind sees what it sees on the CPU, and replaces it there") {
+TEST_CASE("cuda: a trace of a model of any kind sees the tensors that it sees on the CPU, and replaces them") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   for (const SmallKind& k : small_kinds()) {
@@ -107,7 +107,7 @@ TEST_CASE("cuda: a trace of a model of any kind sees what it sees on the CPU, an
   }
 }
 
-TEST_CASE("cuda: inspect, align, calibrate and ask say of a run of any kind what they say on the CPU") {
+TEST_CASE("cuda: inspect, align, calibrate and ask have the CPU's results for a run of any kind") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   for (const SmallKind& k : small_kinds()) {

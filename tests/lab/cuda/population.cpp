@@ -116,7 +116,7 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
   CHECK(memory(Device::cuda).bytes_held == held);                            // each has memory of its own
 }
 
-TEST_CASE("cuda: a model of a population that fails fails alone") {
+TEST_CASE("cuda: a model that fails stops no other of its population") {
   const OneThread one;
   const TemporaryFolder folder;
   const Population five;

@@ -126,7 +126,7 @@ TEST_CASE("hf: the words of an exported tokenizer are ours, however long and wha
   CHECK(holds(refusal([&] { language::hf_tokenizer_json(twice); }), "its tokens 258 and 259 have the same bytes"));
 }
 
-TEST_CASE("hf: what the form cannot express is refused with the reason") {
+TEST_CASE("hf: a model that the form cannot express is refused with the reason") {
   const TemporaryFolder folder;
   const auto refused = [&](const language::Settings& settings) {
     return refusal([&] { language::export_hf(trained(settings), source(), folder / "new"); });

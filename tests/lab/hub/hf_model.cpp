@@ -110,7 +110,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
   CHECK(logit_error(model.net, of) < 1e-4);
 }
 
-TEST_CASE("hf: what the configuration says arrives in the model") {
+TEST_CASE("hf: settings of the configuration arrive in the model") {
   const auto config = [](const char* name) {
     for (const Json& of : hf_cases())
       if (of["name"] == name) return hf_config(of["config"].dump(), "config.json");
@@ -221,7 +221,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
         "2: c is not valid JSON: it goes wrong at byte 2; save or fetch it again");
 }
 
-TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong in it is named") {
+TEST_CASE("hf: generation_config.json says how a model writes, and its faults are named") {
   HfConfig c;
   c.ends = {2};
   const auto read = [&](const Json& all) { read_generation(all.dump(), "g", c); };
@@ -435,7 +435,7 @@ TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding 
   CHECK(s.refused() == "2: F has no tensor lm_head.weight, which F/config.json asks for");
 }
 
-TEST_CASE("hf: rotations that are said twice are those of transformers, or refused") {
+TEST_CASE("hf: a rotation that is given twice is that of transformers, or refused") {
   const auto encoding = [](const std::string& type, const Json& changes) {
     Json config = {{"model_type", type},       {"vocab_size", 5},          {"hidden_size", 16},
                    {"intermediate_size", 6},   {"num_hidden_layers", 2},   {"num_attention_heads", 2},

@@ -1,5 +1,5 @@
 // Checkpoints of the Hugging Face form where runs are looked at: one model under several encodings, inspect, view,
-// report, and the door that they and Python come through.
+// report, and open_model, which they and Python call.
 #include "lab/pages/inspect/inspect.h"
 #include "lab/pages/report/report.h"
 #include "lab/pages/view/view.h"
@@ -41,7 +41,7 @@ std::string copy_of_qwen(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("lm eval: several encodings come to what each comes to alone, of a checkpoint and of a run") {
+TEST_CASE("lm eval: several encodings have the losses that each has alone, of a checkpoint and of a run") {
   const TemporaryFolder folder;
   const std::string said = told_by(folder, test_of_qwen("rope,rerope:window=8", "-o " + folder / "both.csv"));
   std::vector<std::string> alone;
@@ -77,7 +77,7 @@ TEST_CASE("lm eval: several encodings come to what each comes to alone, of a che
 }
 
 TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint") {
-  if (sizeof(real) == 8) return;  // which rounds nothing
+  if (sizeof(real) == 8) return;  // doubles are not rounded
   const TemporaryFolder folder;
   const std::string model = copy_of_qwen(folder);
   const auto losses = [&](const char* how) {
@@ -102,7 +102,7 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
   CHECK(holds(wrong.output(), "bf16"));
 }
 
-TEST_CASE("lm eval and lm generate: what changes nothing of a checkpoint is refused or told") {
+TEST_CASE("lm eval and lm generate: an option that changes nothing of a checkpoint is refused or reported") {
   const TemporaryFolder folder;
   const auto refused_as = [&](const std::string& words, const std::string& why) {
     Program p(folder, words);
@@ -125,7 +125,7 @@ TEST_CASE("lm eval and lm generate: what changes nothing of a checkpoint is refu
               "length = 4096 is not reached, as the longest string has 64 slots, so it changes nothing here"));
 }
 
-TEST_CASE("lm eval and lm generate: --threads 0 is each core, and what is no number of threads is refused") {
+TEST_CASE("lm eval and lm generate: --threads 0 is each core, and a value that is no number of threads is refused") {
   const TemporaryFolder folder;
   const std::string write = fmt::format("lm generate --hf {} --prompt 'the end' --count 2 --threads ", qwen);
   told_by(folder, test_of_qwen("none", "--threads 0"));

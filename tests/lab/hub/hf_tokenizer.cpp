@@ -165,8 +165,8 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
   }
 }
 
-// tests/huggingface/compare_tokenizers.py draws many more; these are what poslab once read differently.
-TEST_CASE("hf: each step, option and flag of a tokenizer does what it does in the library") {
+// tests/huggingface/compare_tokenizers.py draws many more; poslab once read these differently.
+TEST_CASE("hf: each step, option and flag of a tokenizer acts as in the library") {
   for (const Json& of : golden("steps.json")) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
     INFO(of["tokenizer"].dump());
@@ -402,7 +402,7 @@ TEST_CASE("hf: a user-defined piece of a tokenizer.model is no byte, and refused
               "2: F: its pieces are of the kind Unigram, and some are user-defined"));
 }
 
-TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with one") {
+TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and faults of its file") {
   const TemporaryFolder folder;
   HfModel model = open_hf_model(golden_folder + "llama");
   model.folder = folder.path, model.config.spec.vocabulary = 400;

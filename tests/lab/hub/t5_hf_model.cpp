@@ -267,7 +267,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
         all.push_back({bias + ".q.bias", Tensor::full({12}, 1)});
       }),
       "F/model.safetensors has a tensor decoder.block.0.layer.0.SelfAttention.q.bias (12), for which a model of"));
-  // tied names hold one matrix, under whatever of them it is stored
+  // tied names hold one matrix, whichever of them it is stored under
   const auto with = [&](const char* name, double times) {
     return changed([&, name, times](auto& all) {
       const Tensor shared = find(all, "shared.weight")->values;

@@ -125,7 +125,7 @@ TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
   CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
 }
 
-TEST_CASE("ask command: a decoder's answer, with what it read in each slot") {
+TEST_CASE("ask command: a decoder's answer, with the symbol that it read in each slot") {
   struct AskedDecoder : AskedRun {
     AskedDecoder() {
       std::filesystem::remove_all(*this / "run");
@@ -171,7 +171,7 @@ TEST_CASE("ask command: a decoder's answer, with what it read in each slot") {
   CHECK(holds(run.ask("1+"), "2: poslab: \"1+\" is not an input of modular_arithmetic"));
 }
 
-TEST_CASE("ask command: what cannot be asked") {
+TEST_CASE("ask command: inputs and options that are refused") {
   const AskedRun run;
   const auto refused = [&](const std::string& arguments, const std::string& words) {
     const std::string said = run.ask(arguments);
@@ -198,7 +198,7 @@ TEST_CASE("ask command: what cannot be asked") {
   CHECK(no_file.starts_with("2: poslab: there is no file none"));
 }
 
-TEST_CASE("explain command: every thing in at most 31 lines and its options, with an example; list says the same") {
+TEST_CASE("explain command: every topic in at most 31 lines and its options, with an example; list prints the same") {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& words) {
     Program program(folder, words);
@@ -254,7 +254,7 @@ TEST_CASE("explain command: every thing in at most 31 lines and its options, wit
   }
 }
 
-TEST_CASE("pages: what the tasks ask and the encodings do, each once; another version's are left out") {
+TEST_CASE("pages: each task and encoding is described once; those of another version are left out") {
   const std::string text =
       about_section({"solve_equation", "unheard_of", "solve_equation"}, {"alibi:symmetric", "rope|none", "elsewhere"})
           .dump();

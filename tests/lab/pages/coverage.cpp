@@ -23,7 +23,7 @@ int64_t at(const Histogram& counts, int value) { return counts.count(value) ? co
 
 }  // namespace
 
-TEST_CASE("coverage: gaps between neighbours, and what two distributions have in common") {
+TEST_CASE("coverage: gaps between neighbours, and the overlap of two distributions") {
   const Coverage counted = gaps(tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}}), {6});
   CHECK(counted.trained == Histogram{{1, 40 * 11}});  // 12 slots have 11 gaps
   CHECK(counted.tests[0].met == Histogram{{1, 11}});

@@ -28,8 +28,8 @@ struct Told : TapeWatch {
 
 }  // namespace
 
-TEST_CASE("graph: a watch is told what the tape does, in order, and nothing once it is gone") {
-  clear_tape();                                    // whatever a test before has left there
+TEST_CASE("graph: a watch sees each op of the tape and each derivative, in order, while it lives") {
+  clear_tape();                                    // entries that an earlier test left
   Tensor x = Tensor::full({2, 3}, 1).require_grad();
   std::vector<std::string> told;
   {
@@ -49,7 +49,7 @@ TEST_CASE("graph: a watch is told what the tape does, in order, and nothing once
   clear_tape();
 }
 
-TEST_CASE("graph: rows say what a step has done, modules add up their ops, and the run stays as it is") {
+TEST_CASE("graph: rows are the ops of a step, modules add up their ops, and the run stays as it is") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "a<b", State(tiny_config()));
   const std::string before = read_file(folder / "a<b/checkpoint.safetensors");

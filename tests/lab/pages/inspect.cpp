@@ -200,7 +200,7 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
   CHECK(holds(refusal([&] { pca(one, {6}, 8001); }), "8001 strings at each length; ask for at most 8000"));
 }
 
-TEST_CASE("inspect: of a language model right answers are those of one pass over the text, at its last tokens") {
+TEST_CASE("inspect: right answers of a language model are those of one pass over the text, at its last tokens") {
   language::Source source;
   source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
   const language::State s(RunSpec(language::configure({{"text", "copy_grammar"},

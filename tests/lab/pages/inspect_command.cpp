@@ -60,7 +60,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(read_file(out + "/index.html") == before);  // the same bits again
 }
 
-TEST_CASE("inspect: what cannot be done is refused in one line, and nothing is written") {
+TEST_CASE("inspect: an impossible request is refused in one line, and nothing is written") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "run", State(tiny_config()));
   const std::string run = folder / "run", out = folder / "out";

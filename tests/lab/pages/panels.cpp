@@ -1,4 +1,4 @@
-// Figures as data, and how Python is started to draw them; tests/python/test_figures.py has what it draws.
+// Figures as data, and the call of Python that draws them; tests/python/test_figures.py has the drawing.
 #include <sys/stat.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ TEST_CASE("figures: widths") {
     CHECK(holds(refusal([&] { millimetres_of(wrong); }), "use column (84 mm), page (174 mm), or a number"));
 }
 
-TEST_CASE("figures: Python reads what it draws and says how it failed") {
+TEST_CASE("figures: Python reads the data that it draws, and says how it failed") {
   const TemporaryFolder folder;
   const auto python = [&](const std::string& script) {
     write_file(folder / "python3", "#!/bin/sh\n" + script);

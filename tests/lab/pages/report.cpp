@@ -339,7 +339,7 @@ TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, li
   }
 }
 
-TEST_CASE("report: damaged input is refused and what stood there stays") {
+TEST_CASE("report: damaged input is refused, and an earlier report stays") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75), out = (folder.path / "old.html").string();
   const std::string old = "<!doctype html><meta name=\"generator\" content=\"poslab report\">";  // an earlier report

@@ -43,7 +43,7 @@ TEST_CASE("show: biases and rotations are the formulas', masked pairs are nothin
   CHECK(two.matrices[2].heads[7][5] == doctest::Approx(-5 * std::exp2(-8)));
 }
 
-TEST_CASE("show: a difference is drawn of like quantities alone, and an axis holds one") {
+TEST_CASE("show: a difference is drawn between like quantities alone, and an axis has one quantity") {
   const auto bias = [](const char* a, const char* b) { return view_of("bias", {a, b}); };
   CHECK(bias("rope", "rerope:window=2").matrices.size() == 3);
   CHECK(bias("kerple", "alibi").matrices.size() == 3);
@@ -61,7 +61,7 @@ TEST_CASE("show: a difference is drawn of like quantities alone, and an axis hol
   CHECK(view_of("similarity", {"rope", "rerope:window=2"}).charts.size() == 1);
 }
 
-TEST_CASE("show: of positions that are counted there is no chart of gaps, as all are 1") {
+TEST_CASE("show: counted positions have no chart of gaps, as all are 1") {
   CHECK(view_of("positions", {"rope"}).charts.empty());
   CHECK(view_of("positions", {"rope"}, 6, false, "randomized").charts.size() == 1);
 }
@@ -94,7 +94,7 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
   CHECK(show::scale_of(v, v.matrices[3], v.matrices[3].heads[0]) == std::pair{-31., 0.});
 }
 
-TEST_CASE("show: heads that turn unlike have curves of their own, and a part without distances has no matrix") {
+TEST_CASE("show: heads that rotate differently have curves of their own, and a part without distances has no matrix") {
   const show::View f = view_of("frequencies", {"none*4+rope*2+pi:factor=2*2"});
   REQUIRE(f.charts[0].curves.size() == 3);                     // and the training length
   CHECK(f.charts[0].curves[0].name == "none*4+rope*2+pi:factor=2,length=40*2, heads 5 to 6");
@@ -219,7 +219,7 @@ TEST_CASE("show: large matrices are reduced to means without masked cells; text,
   CHECK((drawn["low"] == 1. && drawn["high"] == 9. && drawn["block"] == 1));
 }
 
-TEST_CASE("show: what it cannot draw it names") {
+TEST_CASE("show: a view that cannot be drawn is refused with the reason") {
   const auto refused = [](const std::string& view, const std::string& encoding, const std::string& positions) {
     try {
       view_of(view, {encoding}, 6, false, positions);

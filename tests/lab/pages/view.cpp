@@ -199,7 +199,7 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than its n
   CHECK(says(own) == "");
 }
 
-TEST_CASE("view: two runs, what does not fit together, and a folder that is complete or not there") {
+TEST_CASE("view: two runs, runs that do not fit together, and a folder that is complete or not there") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "a", State(long_config()));
   RunFolder::create(folder / "b", State(tiny_config({{"task", "even_pairs"}, {"encoding", "alibi"}})));
@@ -235,7 +235,7 @@ TEST_CASE("view: a stop while maps are drawn leaves nothing") {
   CHECK_FALSE(fs::exists(out + ".partial"));
 }
 
-TEST_CASE("view: of a T5, the question that the test asks, of the first of its tasks") {
+TEST_CASE("view: the input of a T5 is the test's, of the first of its tasks") {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
   const RunSpec c(t5::configure({{"tasks", "passkey:digits=1/line"},

@@ -1,4 +1,4 @@
-// The second source (lab/papers/chi2023/chi2023.h): what is planned, what it refuses, and its records.
+// The second source (lab/papers/chi2023/chi2023.h): its plan, its refusals, and its records.
 #include "lab/papers/chi2023/chi2023.h"
 
 #include <algorithm>

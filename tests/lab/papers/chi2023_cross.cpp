@@ -1,4 +1,4 @@
-// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and what it measures of
+// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and its measurements of
 // a model.
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ TEST_CASE("chi2023: the cross has every scheme, plain and randomized, and those 
   for (const Artifact* a : artifacts({"chi2023"})) CHECK(a->name != "chi2023:cross");
 }
 
-TEST_CASE("chi2023: what can be moved, and what moving nothing or everything gives") {
+TEST_CASE("chi2023: positions, gaps and keys that can be moved, and the accuracy with them moved") {
   const auto can = [](const char* encoding, const char* positions, Moved m) {
     return chi2023::can_move(small(encoding, positions), m);
   };

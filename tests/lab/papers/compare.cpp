@@ -12,7 +12,7 @@ using namespace poslab::test;
 using compare::Options, compare::plan, compare::in_order;
 using reproduce::Plan, reproduce::Planned, sweep::Trial;
 
-TEST_CASE("compare: commas part encodings, and the options of one") {
+TEST_CASE("compare: commas separate encodings, and the options of one") {
   using Words = std::vector<std::string>;
   const auto read = compare::read_spellings;
   CHECK(read("rope,alibi:symmetric,rope|none") == Words{"rope", "alibi:symmetric", "rope|none"});
@@ -22,7 +22,7 @@ TEST_CASE("compare: commas part encodings, and the options of one") {
   CHECK(holds(refusal([&] { read("rope,,alibi"); }), "2: an encoding is missing in \"rope,,alibi\""));
 }
 
-TEST_CASE("compare: all encodings, each beside its like") {
+TEST_CASE("compare: all encodings in two plans, one with a causal mask") {
   const std::vector<Planned> planned = plan({{"even_pairs"}, {"all"}, "tiny", "sequential", false, 1});
   REQUIRE(planned.size() == 2);
   std::set<std::string> open, masked;
@@ -64,7 +64,7 @@ seeds = 3
     CHECK(paper.count(t.id) == 1);
 }
 
-TEST_CASE("compare: whatever is cut off, what is left is a whole comparison") {
+TEST_CASE("compare: trials are in an order in which every beginning is a comparison") {
   const std::vector<std::string> tasks = {"reverse_string", "even_pairs"};
   const Plan all = in_order(plan({tasks, {"geometric", "rope", "cope", "none"}, "tiny", "sequential", false, 2}));
   const size_t half = all.size() / 2;
@@ -79,11 +79,11 @@ TEST_CASE("compare: whatever is cut off, what is left is a whole comparison") {
                                           "even_pairs cope"});
 }
 
-TEST_CASE("compare: one that cannot be trained stops nothing") {
+TEST_CASE("compare: an encoding that cannot be trained stops no other") {
   CHECK(in_order(plan({{"even_pairs", "bucket_sort"}, {"none", "rope", "none*3+alibi*3"}})).size() == 2 * 2 * 3);
 }
 
-TEST_CASE("compare: what is asked for wrongly is refused with a remedy") {
+TEST_CASE("compare: a wrong request is refused with a remedy") {
   const auto said = [](const Options& options) { return refusal([&] { plan(options); }); };
   CHECK(holds(said({{"even_pair"}, {"rope"}}), "did you mean \"even_pairs\""));
   CHECK(holds(said({{}, {"rop"}}), "did you mean \"rope\""));

@@ -11,7 +11,7 @@ using namespace poslab::test;
 
 namespace {
 
-Plan trials(const std::string& what, const std::string& size) { return all_trials(plan({{what}, size, {}, {}, {}})); }
+Plan trials(const std::string& name, const std::string& size) { return all_trials(plan({{name}, size, {}, {}, {}})); }
 
 }  // namespace
 

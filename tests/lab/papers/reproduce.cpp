@@ -19,8 +19,8 @@ using namespace poslab::test;
 
 namespace {
 
-size_t trials(const std::string& what, const std::string& size) {
-  return all_trials(plan({{what}, size, {}, {}, {}})).size();
+size_t trials(const std::string& artifact, const std::string& size) {
+  return all_trials(plan({{artifact}, size, {}, {}, {}})).size();
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("reproduce: few values") {
   CHECK(two.high == 3);
 }
 
-TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
+TEST_CASE("reproduce: the share of intervals that exclude zero by luck") {
   Rng rng(stream(4, Purpose::tokens, 0));
   for (const int n : {2, 3, 4, 5, 6, 8, 10, 15}) {
     constexpr int cells = 600;
@@ -60,7 +60,7 @@ TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
   }
 }
 
-TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
+TEST_CASE("reproduce: the paper's grid, and that of each size") {
   CHECK(trials("ruoss2023:table1", "paper") == 15 * 11 * 10 * 3);
   CHECK(trials("ruoss2023:table4", "paper") == 15 * 11 * 10 * 3);
   CHECK(trials("ruoss2023:table3", "paper") == 15 * 2 * 10 * 3);
@@ -91,7 +91,7 @@ TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
       }
 }
 
-TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
+TEST_CASE("reproduce: a wrong request is refused with a remedy") {
   const auto said = [](Request request) { return refusal([&] { plan(request); }); };
   CHECK(holds(said({{"ruoss2023:tabel1"}, "tiny", {}, {}, {}}), "did you mean \"ruoss2023:table1\""));
   CHECK(holds(said({{"ruoss2023:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
@@ -100,8 +100,8 @@ TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
   CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial with rope; ask"));
   CHECK(holds(said({{"gap_shift"}, "tiny", {"parity_check"}, {}, {}}), "no trial with parity_check; ask"));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
-  const auto tested = [](const std::string& what, const std::string& lengths) {
-    return refusal([&] { plan({{what}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
+  const auto tested = [](const std::string& artifact, const std::string& lengths) {
+    return refusal([&] { plan({{artifact}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
   };
   CHECK(holds(tested("ruoss2023:table1", "41:100"),
               "2: eval_lengths = 41:100 with train_length = 20: the tables compare the mean accuracy from length 21 "
@@ -112,7 +112,7 @@ TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
   CHECK(tested("ruoss2023:table1", "21:100") == "");
 }
 
-TEST_CASE("reproduce: what is measured has the learning rate with the highest mean, of those with the most seeds") {
+TEST_CASE("reproduce: the learning rate is that of the highest mean, among those with the most seeds") {
   const TemporaryFolder folder;
   const std::vector<Planned> planned =
       plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
@@ -142,14 +142,14 @@ TEST_CASE("reproduce: pairs of seeds have no spread where every seed says the sa
   CHECK(difference.interval.low == doctest::Approx(0.2));
 }
 
-TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of the other") {
+TEST_CASE("reproduce: one of two programs draws, and a signal ends the wait of the other") {
   const TemporaryFolder folder;
   const std::string runs = folder / "out/runs";
   std::filesystem::create_directories(runs);
   const auto other = Claim::take(runs, sweep::claimed_to_draw);
   REQUIRE(other);
   std::filesystem::create_directories(folder / "bin");
-  std::filesystem::create_symlink("/bin/true", folder / "bin/python3");  // which says that it has all packages
+  std::filesystem::create_symlink("/bin/true", folder / "bin/python3");  // a python3 that seems to have all packages
   Program waits(folder, fmt::format("reproduce chi2023:cross --draw --out {}/out", folder.path),
                 fmt::format("PATH='{}/bin':$PATH", folder.path));
   const auto said = [&] { return std::filesystem::exists(folder / "output") ? read_file(folder / "output") : ""; };

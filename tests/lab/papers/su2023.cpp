@@ -86,7 +86,7 @@ TEST_CASE("su2023: settings that do not fit are refused") {
   CHECK(holds(refusal([] { plan({{"su2023:main"}, "tiny", {}, {}, {}}); }), "request it in a separate command"));
 }
 
-TEST_CASE("su2023: trials are kept with their tests, and as done as they were") {
+TEST_CASE("su2023: trials are kept with their tests, and stay as complete as they were") {
   const TemporaryFolder folder;
   const ModelSource source = su2023::source({"tiny", {"seeds=1"}, folder / "first"});
   const std::vector<Plan> plans = source.plans(artifacts({"su2023:llama"}));
@@ -120,7 +120,7 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   CHECK(holds(refusal([&] { read_kept(folder / "kept.jsonl"); }), "its test ../../x.csv is no object with columns"));
 }
 
-TEST_CASE("su2023: Python is told of every table") {
+TEST_CASE("su2023: Python gets every table") {
   const ModelSource source = su2023::source({"tiny", {}, "nowhere"});
   for (const Artifact* a : all_of_it()) {
     const Json about = source.about_artifact(*a);
