@@ -6,9 +6,10 @@ of the day jumps.
 
 usage: tests/tools/torture.py PROGRAM [--kills N] [--seed S] [--only JOB,...]
 
-Ends with a line in doctest's form, which ./dev test adds up. From 20 kills on everything is done at length: every size
-of a full disk, ten times the rest, and standing still for a minute. What takes a disk of its own (tmpfs) is left out,
-with a word, where we are not root. Leaves out: power cuts, which need a disk that loses what fsync has not confirmed.
+Ends with a line in doctest's form, which ./dev test adds up. `draw`, which is `reproduce` with its drawings, is only
+killed. From 20 kills on everything is done at length, `draw` included: every size of a full disk, ten times the rest,
+and standing still for a minute. What takes a disk of its own (tmpfs) is left out, with a word, where we are not root.
+Leaves out: power cuts, which need a disk that loses what fsync has not confirmed.
 """
 
 import argparse
@@ -42,6 +43,10 @@ eval_lengths = "1:12"
 eval_samples = 16
 """
 
+REPRODUCE = "reproduce chi2023:cross --tasks bucket_sort --encodings rope --out out --jobs 2 --threads 1 " \
+            "--set seeds=1 --retry --set steps=200 --set train_length=6 --set eval_lengths=1:12 --set layers=1 " \
+            "--set heads=2 --set d_model=16 --set eval_samples=2"
+
 # What makes `out`, and what goes on with it where it is there; without the latter the command is said again.
 JOBS = {
     "train": (f"train {TOY} --steps 800 {OFTEN} --keep-checkpoints on --out out", "resume out --threads 1"),
@@ -52,9 +57,8 @@ JOBS = {
     "t5": (f"t5 train --tasks line --decoder-layers 1 --d-ff 24 --tokens 64 {MODEL} --train-length 24 "
            f"--eval-lengths 24/64 --eval-samples 4 --steps 400 {OFTEN} --out out", "t5 resume out --threads 1"),
     "sweep": ("sweep run @/plan.jsonl --out out --jobs 2 --threads 1 --retry", None),
-    "reproduce": ("reproduce chi2023:cross --tasks bucket_sort --encodings rope --out out --jobs 2 --threads 1 "
-                  "--set seeds=1 --retry --set steps=200 --set eval_lengths=1:50 --set layers=1 --set heads=2 "
-                  "--set d_model=16 --set eval_samples=2", None),
+    "reproduce": (REPRODUCE, None),
+    "draw": (REPRODUCE, None),
     "align": ("align @/run --short 4 --long 8,12,16,20 --samples 64 --per head --threads 1 -o out.json", None),
     "report": ("report @/run -o out.html", None),
 }
@@ -140,6 +144,9 @@ class Torture:
         (folder / "plan.jsonl").write_text(self.must(f"sweep plan {folder}/sweep.toml"))
         self.must(f"train {TOY} --steps 400 --out {folder}/run")
         self.straight, self.seconds, self.clock = {}, {}, folder / "clock.so"
+        (folder / "bin").mkdir()
+        (folder / "bin/python3").symlink_to("/bin/true")             # it has all packages, and draws nothing
+        self.drawing_nothing, self.env = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}"}, None
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.clock, pathlib.Path(__file__).parent / "jumping_clock.c"],
                        check=True)
 
@@ -152,7 +159,7 @@ class Torture:
         words = [w.replace("@", str(self.folder)) for w in words.split()]
         with open(f"{at}.{err}", "w") as said:
             return subprocess.Popen([*by, self.program, *words], cwd=at, stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+                                    stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env=self.env)
 
     def start_and_wait(self, job, at):
         """Until there is a run, which has not come to its end."""
@@ -375,9 +382,9 @@ def main():
     if unknown := [job for job in jobs if job not in JOBS]:
         parser.error(f"no job {unknown[0]}; there are {', '.join(JOBS)}")
     drawing = "import pandas, scipy, statsmodels, matplotlib"  # as `poslab reproduce` looks for them
-    if "reproduce" in jobs and subprocess.run(["python3", "-c", drawing], stderr=subprocess.DEVNULL).returncode:
-        print("reproduce is left out: python3 lacks pandas, SciPy, statsmodels or matplotlib")
-        jobs.remove("reproduce")
+    if "draw" in jobs and subprocess.run(["python3", "-c", drawing], stderr=subprocess.DEVNULL).returncode:
+        print("draw is left out: python3 lacks pandas, SciPy, statsmodels or matplotlib")
+        jobs.remove("draw")
     long = options.kills >= 20
     with tempfile.TemporaryDirectory(prefix="poslab-torture-") as name:
         folder = pathlib.Path(name)
@@ -386,15 +393,16 @@ def main():
         if not disks:
             print("full and read-only disks are left out: mounting a tmpfs takes root")
         for job in jobs:
+            torture.env = torture.drawing_nothing if job == "reproduce" else None
             began, said = time.monotonic(), [f"{torture.kills(job, options.kills)} kills"]
-            for _ in range(10 if long else 1):
+            for _ in range(10 if long else 0 if job == "draw" else 1):
                 torture.folder_gone(job)
                 torture.two_at_once(job)
                 torture.permissions(job)
                 torture.clock_jumps(job)
             if JOBS[job][1]:
                 torture.stands_still(job, 60 if long else 0.2)
-            if disks:
+            if disks and (long or job != "draw"):
                 torture.read_only(job)
                 said.append(f"{torture.full_disk(job, 10**6 if long else 4)} full disks")
             print(f"{job:<10} {', '.join(said)}; {time.monotonic() - began:.0f} s", flush=True)
