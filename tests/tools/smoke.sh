@@ -122,7 +122,7 @@ check 'and leaves eval.csv as it was' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
 
 # The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
 # its state and one that does not.
-long=("${toy[@]}" --steps $((40000 / slower)) --checkpoint-every 500 --log-every 500)
+long=("${toy[@]}" --steps $((12000 / slower)) --checkpoint-every 200 --log-every 200)
 cut_off() {   # SIGNAL STATUS COMMAND...: the run in the folder $cut, or cut
   local signal=$1 status=$2 got=0 run=${cut:-cut}
   shift 2
@@ -359,7 +359,7 @@ writes() { "$program" lm generate language --prompt 12 --count 40 --seed "$1" --
 check 'it writes' writes 3 one
 check 'and again' writes 3 two
 check 'the same' cmp one two
-long_words=(lm train "${words[@]}" --steps $((4000 / slower)) --checkpoint-every 100 --log-every 100)
+long_words=(lm train "${words[@]}" --steps $((2000 / slower)) --checkpoint-every 40 --log-every 40)
 cut=cut_words
 check 'a long run of it' "$program" "${long_words[@]}" --threads 1 --out straight_words
 check 'the same, stopped' cut_off TERM 143 "$program" "${long_words[@]}" --threads 2 --out cut_words
@@ -433,7 +433,7 @@ check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64
 check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
 check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
 cut=cut_finding
-long_finding=("${finding[@]}" --steps $((4000 / slower)) --checkpoint-every 100)
+long_finding=("${finding[@]}" --steps $((2000 / slower)) --checkpoint-every 40)
 check 'a long run of it' "$program" "${long_finding[@]}" --threads 1 --out straight_finding
 check 'the same, stopped' cut_off TERM 143 "$program" "${long_finding[@]}" --threads 2 --out cut_finding
 check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
