@@ -74,10 +74,10 @@ TEST_CASE("same seed, same bits, with 1, 2, 3, 4 and 7 threads; another seed, ot
 
 TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
   const TemporaryFolder folder;
-  const Settings longer = {{"steps", "6000"}, {"test_every", "70"}};
+  const Settings longer = {{"steps", "2500"}, {"test_every", "70"}};
   train(folder, folder / "whole", longer);
   const std::string tests = tests_of(folder / "whole");
-  CHECK(std::count(tests.begin(), tests.end(), '\n') == 6000 / 70 + 1);
+  CHECK(std::count(tests.begin(), tests.end(), '\n') == 2500 / 70 + 1);
 
   stop_in_the_middle(folder, folder / "killed", longer, SIGKILL, 128 + SIGKILL);
   Program after_kill(folder, "resume " + folder / "killed");
@@ -86,7 +86,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(tests_of(folder / "killed") == tests);
 
   const std::string said = stop_in_the_middle(folder, folder / "stopped", longer, SIGINT, 130);
-  CHECK(holds(said, "of 6000, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
+  CHECK(holds(said, "of 2500, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
   const std::string checkpoint = read_file(folder / "stopped/checkpoint.safetensors");
   const size_t blocks = checkpoint.size() / 512 / 2;
   Program full(folder, "resume " + folder / "stopped", fmt::format("ulimit -f {};", blocks));
@@ -103,7 +103,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");
-  CHECK(holds(complete.output(), "is complete: 6000 steps"));
+  CHECK(holds(complete.output(), "is complete: 2500 steps"));
 }
 
 TEST_CASE("two trainings that begin at once in one folder: it is left to the first, which makes it whole") {
