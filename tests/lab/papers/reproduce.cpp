@@ -47,8 +47,8 @@ TEST_CASE("reproduce: few values") {
 
 TEST_CASE("reproduce: the share of intervals that exclude zero by luck") {
   Rng rng(stream(4, Purpose::tokens, 0));
-  for (const int n : {2, 3, 4, 5, 6, 8, 10, 15}) {
-    constexpr int cells = 600;
+  for (const int n : {2, 3, 4, 5, 6, 10, 15}) {
+    constexpr int cells = 500;
     int excluded = 0;
     for (int i = 0; i < cells; ++i) {
       std::vector<double> x;
@@ -85,7 +85,7 @@ TEST_CASE("reproduce: a source's name alone means all of it") {
 TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
     for (const char* source : {"ruoss2023", "gap_shift"})
-      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {}}))) {
+      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {{"seed", {"0"}}}}))) {  // all are alike
         INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
         CHECK(t.impossible.empty());
       }
