@@ -148,8 +148,9 @@ TEST_CASE("pictures: up to eight matrices of positions have their numbers, more 
 TEST_CASE("pictures: every scheme has them, and the report takes whole runs, here tested at one length") {
   const Folder folder;
   std::vector<std::string> runs;
-  for (const Scheme& scheme : all_encodings())
-    for (const char* positions : {"sequential", "randomized"}) {
+  for (size_t n = 0; const Scheme& scheme : all_encodings())
+    for (const std::string positions : {"randomized", "sequential"}) {
+      if (positions == "sequential" && n++ % 3) continue;
       CAPTURE(scheme.name);
       CAPTURE(positions);
       const State state = small_model("even_pairs", scheme.name, positions);
