@@ -200,7 +200,7 @@ double peak_of_program(const TemporaryFolder& folder, const std::string& argumen
       if (line == "Name:\tposlab") begun = true;
       if (begun && line.starts_with("VmHWM:")) most = std::max(most, 1024 * std::stod(line.substr(6)));
     }
-    usleep(200);
+    usleep(1000);
   }
   CAPTURE(poslab.output());
   CHECK(poslab.status() == 0);
