@@ -33,7 +33,7 @@ std::vector<double> random_direction(size_t input, size_t n) {
 // the time of these tests, so they are computed once for each of op_cases().
 struct Expected {
   Array value;
-  int elements = 6;                                  // of each input whose derivatives are asked for
+  int elements = sizeof(real) == 8 ? 4 : 2;          // of each input whose derivatives are asked for
   std::vector<std::vector<double>> derivatives = {};
 };
 const Expected& expected(const OpCase& c, const Arrays& x) {
@@ -167,9 +167,12 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
 TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
   const OneThread one;
   std::vector<OpCase> large = op_cases(For::bench);                  // training's shapes are cut for threads
-  std::erase_if(large, [](const OpCase& c) { return !is_product(c); });
-  CHECK(large.size() > 4);
+  std::erase_if(large, [](const OpCase& c) {                         // all gates are cut alike
+    return !is_product(c) || (c.kernel == "gated_feed_forward" && !c.name.starts_with("silu ("));
+  });
+  CHECK(large.size() == 8);
   if (sizeof(real) == sizeof(double)) large.clear();  // cut in the same places, and the naive one is slow
+  std::map<const OpCase*, Result> ours;
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
     INFO("products = ", engine_names[int(e)]);
@@ -180,11 +183,12 @@ TEST_CASE("ops: products by every engine, against the same references and with t
       set_threads(1);
       const Result r = run(c, x);
       for (const int n : {2, 3}) {
+        if (n == 2 && e == Engine::naive) continue;  // it takes its time
         set_threads(n);
         CHECK(same_bits(run(c, x), r));
       }
-      const UseEngine ours(Engine::own);
-      CHECK(difference(r, run(c, x)) <= twin_tolerance);
+      if (e == Engine::own) ours[&c] = r;
+      CHECK(difference(r, ours.at(&c)) <= twin_tolerance);
     }
   }
 }
