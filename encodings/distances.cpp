@@ -19,71 +19,73 @@ std::vector<double> toeplitz(const std::vector<double>& p, int T) {
   return value;
 }
 
-// pairs[s][i][j] = row(s, i, j)
-template <class Row>
-Ids fill(int sequences, int time, const Row& row) {
-  std::vector<int> pairs(size_t(sequences) * size_t(time) * size_t(time));
-  int* at = pairs.data();
-  for (int s = 0; s < sequences; ++s)
-    for (int i = 0; i < time; ++i)
-      for (int j = 0; j < time; ++j) *at++ = row(s, i, j);
-  return {{sequences, time, time}, std::move(pairs)};
-}
+// Pairs of the last queries of each sequence and all its slots.
+struct Pairs {
+  int sequences, queries, time;
+  int64_t count() const { return int64_t(sequences) * queries * time; }
+  template <class Work>
+  void each(const Work& work) const {              // work(s, i, j)
+    for (int s = 0; s < sequences; ++s)
+      for (int i = time - queries; i < time; ++i)
+        for (int j = 0; j < time; ++j) work(s, i, j);
+  }
+  template <class Row>
+  Ids rows(const Row& row) const {                 // row(s, i, j) of each
+    std::vector<int> all(size_t(count()), 0);
+    int* at = all.data();
+    each([&](int s, int i, int j) { *at++ = row(s, i, j); });
+    return {{sequences, queries, time}, std::move(all)};
+  }
+};
 
 // distance(s, i, j), whole numbers of at most `furthest`, by a table of 2 furthest + 1 places.
 template <class Distance>
-Distances look_up_whole(int sequences, int time, int furthest, const Distance& distance) {
+Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;
   std::vector<double> value;
-  const int64_t pairs = int64_t(sequences) * time * time;
-  if (pairs > 16 * places) {   // nearly all occur: a few idle rows cost less than finding them
+  if (pairs.count() > 16 * places) {   // nearly all occur: a few idle rows cost less than finding them
     for (int d = -furthest; d <= furthest; ++d) value.push_back(d);
-    return {std::move(value), fill(sequences, time, [&](int s, int i, int j) { return distance(s, i, j) + furthest; })};
+    return {std::move(value), pairs.rows([&](int s, int i, int j) { return distance(s, i, j) + furthest; })};
   }
   std::vector<int> row(size_t(places), 0);
-  for (int s = 0; s < sequences; ++s)
-    for (int i = 0; i < time; ++i)
-      for (int j = 0; j < time; ++j) row[size_t(distance(s, i, j) + furthest)] = 1;
+  pairs.each([&](int s, int i, int j) { row[size_t(distance(s, i, j) + furthest)] = 1; });
   for (int d = -furthest; d <= furthest; ++d)
     if (int& at = row[size_t(d + furthest)]) at = int(value.size()), value.push_back(d);
-  return {std::move(value),
-          fill(sequences, time, [&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
+  return {std::move(value), pairs.rows([&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
 // Any real distances, by sorting and searching.
 template <class Distance>
-Distances look_up_real(int sequences, int time, const Distance& distance) {
-  std::vector<double> all;
-  for (int s = 0; s < sequences; ++s)
-    for (int i = 0; i < time; ++i)
-      for (int j = 0; j < time; ++j) all.push_back(distance(s, i, j));
-  std::vector<double> value = all;
+Distances look_up_real(const Pairs& pairs, const Distance& distance) {
+  std::vector<double> value;
+  pairs.each([&](int s, int i, int j) { value.push_back(distance(s, i, j)); });
   std::sort(value.begin(), value.end());
   value.erase(std::unique(value.begin(), value.end()), value.end());
-  std::vector<int> pairs;
-  for (double d : all) pairs.push_back(int(std::lower_bound(value.begin(), value.end(), d) - value.begin()));
-  return {std::move(value), Ids({sequences, time, time}, std::move(pairs))};
+  const Ids rows = pairs.rows([&](int s, int i, int j) {
+    return int(std::lower_bound(value.begin(), value.end(), distance(s, i, j)) - value.begin());
+  });
+  return {std::move(value), rows};
 }
 
 // distance(numbers, s, i, j), with the numbers as given or as ints.
 template <class Distance>
-Distances look_up(int sequences, int time, const std::vector<double>& numbers, double furthest,
-                  const Distance& distance) {
+Distances look_up(const Pairs& pairs, const std::vector<double>& numbers, double furthest, const Distance& distance) {
   const bool small =
       std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == std::floor(x) && std::abs(x) < 1 << 22; });
-  if (!small) return look_up_real(sequences, time, [&](int s, int i, int j) { return distance(numbers, s, i, j); });
+  if (!small) return look_up_real(pairs, [&](int s, int i, int j) { return distance(numbers, s, i, j); });
   const std::vector<int> whole(numbers.begin(), numbers.end());
-  return look_up_whole(sequences, time, int(furthest), [&](int s, int i, int j) { return distance(whole, s, i, j); });
+  return look_up_whole(pairs, int(furthest), [&](int s, int i, int j) { return distance(whole, s, i, j); });
 }
 
-Distances between_tokens(int sequences, int time, const std::vector<double>& p) {
-  bool shifted = true;   // each sequence is the first one, shifted
+Distances between_tokens(const Pairs& pairs, const std::vector<double>& p) {
+  const int time = pairs.time;
+  bool shifted = pairs.queries == time;   // each sequence is the first one, shifted
   for (size_t n = size_t(time); n < p.size(); ++n)
     shifted = shifted && p[n] - p[n - n % size_t(time)] == p[n % size_t(time)] - p[0];
   if (shifted)
     if (std::vector<double> value = toeplitz(p, time); !value.empty()) return {std::move(value), {}};
   const auto [least, most] = std::minmax_element(p.begin(), p.end());
-  return look_up(sequences, time, p, *most - *least, [time](const auto& at, int s, int i, int j) {
+  return look_up(pairs, p, *most - *least, [time](const auto& at, int s, int i, int j) {
     return at[size_t(s * time + j)] - at[size_t(s * time + i)];
   });
 }
@@ -92,21 +94,22 @@ Distances in_table(int sequences, int time, const std::vector<double>& offset) {
   if (sequences == 1) return {offset, {}};
   const auto [least, most] = std::minmax_element(offset.begin(), offset.end());
   return look_up(
-      sequences, time, offset, std::max(std::abs(*least), std::abs(*most)),
+      {sequences, time, time}, offset, std::max(std::abs(*least), std::abs(*most)),
       [time](const auto& at, int s, int i, int j) { return at[size_t(s * (2 * time - 1) + j - i + time - 1)]; });
 }
 
 }  // namespace
 
 const Distances& Positions::distances() const {
+  const Pairs pairs{sequences_, padded() ? 1 : time(), time()};
   if (!distances_)
     distances_ = std::make_shared<const Distances>(only_offsets() ? in_table(sequences_, time(), offset_)
-                                                                  : between_tokens(sequences_, time(), position_));
+                                                                  : between_tokens(pairs, position_));
   return *distances_;
 }
 
 const Distances& Positions::offsets(const std::string& scheme) const {
-  if (!only_offsets() && distances().pairs)
+  if (!only_offsets() && !padded() && distances().pairs)
     bad_input("{}: this mode reads one offset for each j - i, and these positions differ from pair to pair;"
               " use sampler randomized_offsets, or a mode that reads differences", scheme);
   return distances();

@@ -42,8 +42,8 @@ struct DualChunk : WholeLogits {
 
   Tensor pairs(const Heads& in, const Positions& p, const Span&) const override {
     const auto is = [&](int wanted) {
-      return where_positions(in, p, fmt::format("{} {}", t.name, wanted),
-                             [=, this](double query, double key) { return kind(query, key) == wanted; });
+      return by_positions(in, p, fmt::format("{} {}", t.name, wanted),
+                          [=, this](double query, double key) { return kind(query, key) == wanted; });
     };
     const Tensor k = keys(in, p);
     const auto product = [&](int kind) { return products({queries(in, p, kind), k, in.x}); };

@@ -1,6 +1,7 @@
 // The common part of schemes: the plain product of queries and keys and its softmax; how they are built.
 #include "encodings/encoding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <typeinfo>
 
@@ -20,7 +21,15 @@ Scores Encoding::scores(const Heads& in, const Positions&) const {
 }
 
 Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
-  return attention(scores(in, p), v, span);
+  return attention(scores(in, p), v, p, span);
+}
+
+// Bounds are arguments of the fused kernel, and a recorded step keeps them; composed masks are data.
+Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span) {
+  const auto bounded = [](const Piece& x) { return x.from > -far || x.to < far; };
+  if (!p.padded() || !(span.window || std::ranges::any_of(s.pieces, bounded))) return attention(s, v, span);
+  span.offset = p.kept() - 1;
+  return composed::attention(s, v, span);
 }
 
 // A scheme without a declaration is not NoPE.

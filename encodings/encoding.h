@@ -63,6 +63,9 @@ class Encoding {
   virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
 };
 
+// attention(), where the bounds of pieces and windows are counted from the newest token of a padded cache.
+Tensor attention(const Scores&, const Tensor& v, const Positions&, Span);
+
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
 using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
 

@@ -106,9 +106,10 @@ Tensor seen(const Heads& in, const Positions& p, const Span& span) {
   const auto make = [&](Device device) {
     Tensor may = Tensor::full({sequences, 1, queries, keys}, 0);
     for (int64_t row = 0; row < int64_t(sequences) * queries; ++row) {
-      int end = span.causal ? std::min(span.offset + int(row % queries) + 1, keys) : keys;
+      const int slot = p.padded() ? p.kept() - 1 : span.offset + int(row % queries);
+      int end = span.causal ? std::min(slot + 1, keys) : keys;
       if (span.key_lengths) end = std::min(end, span.key_lengths[row / queries]);
-      const int first = span.window ? std::max(0, span.offset + int(row % queries) + 1 - span.window) : 0;
+      const int first = span.window ? std::max(0, slot + 1 - span.window) : 0;
       std::fill_n(may.data() + row * keys + first, std::max(0, end - first), real(1));
     }
     return may.to(device);

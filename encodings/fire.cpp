@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "encodings/encoding.h"
+#include "encodings/windows.h"
 
 namespace poslab {
 namespace {
@@ -25,27 +25,14 @@ struct Fire : Encoding {
 
   Tensor psi(const Tensor& x) const { return log(x * abs(c) + 1); }
 
-  // f(p_i, p_j) of the last `queries` slots i and the first `keys` slots j: (S queries, keys)
-  template <class F>
-  static Tensor of_pairs(const Positions& p, const char* name, Device device, int queries, int keys, const F& f) {
-    return p.once(fmt::format("fire {} {}", name, queries), device, [&](Device there) {
-      const std::vector<double>& at = p.tokens("fire");
-      const int T = p.time();
-      std::vector<double> values;
-      for (int s = 0; s < p.sequences(); ++s)
-        for (int i = T - queries; i < T; ++i)
-          for (int j = 0; j < keys; ++j) values.push_back(f(at[size_t(s * T + i)], at[size_t(s * T + j)]));
-      return Tensor::from({p.sequences() * queries, keys}, values).to(there);
-    });
-  }
-
   Scores scores(const Heads& in, const Positions& p) const override {
     const int Tq = in.q.dim(1), T = p.time(), S = p.sequences();
-    const Device device = in.q.device();
-    const Tensor distance =
-        of_pairs(p, "distances", device, Tq, T, [](double i, double j) { return std::abs(i - j); });
-    const Tensor side = of_pairs(p, "sides", device, Tq, T, [](double i, double j) { return i < j ? -1. : 1.; });
-    const Tensor query = of_pairs(p, "queries", device, Tq, 1, [](double i, double) { return i; });
+    const auto of_pairs = [&](const char* name, const std::function<double(double, double)>& f) {
+      return by_positions(in, p, name, f).reshape({S * Tq, T});
+    };
+    const Tensor distance = of_pairs("fire distances", [](double i, double j) { return std::abs(i - j); });
+    const Tensor side = of_pairs("fire sides", [](double i, double j) { return i < j ? -1. : 1.; });
+    const Tensor query = slice(of_pairs("fire queries", [](double i, double) { return i; }), 1, 0, 1);
     const Tensor x = side * psi(distance) / (psi(maximum(query, abs(m) * length)) + 1e-6);     // (S Tq, T)
     Scores s = Encoding::scores(in, p);
     s.bias = linear(relu(linear(x.reshape({S * Tq * T, 1}), w1, b1)), w2);                     // a row for each pair

@@ -19,7 +19,7 @@ struct Boosts : WholeLogits {
   explicit Boosts(const Choices& c) : decay(c.number("decay")) {}
 
   Tensor pairs(const Heads& in, const Positions& p, const Span&) const override {
-    const int Tq = in.q.dim(1), Tk = in.k.dim(1), D = in.q.dim(3), S = p.sequences();
+    const int D = in.q.dim(3);
     const auto boosted = [&](const Tensor& x) {                                            // (B, H, T, D)
       const Tensor heads = by_head(x), a = slice(heads, 3, 0, D / 2), b = slice(heads, 3, D / 2, D);
       return concat({a + b, a - b}, 3);
@@ -29,19 +29,10 @@ struct Boosts : WholeLogits {
     Tensor s;
     for (int c = 0; c < D; ++c) {
       const double boost = c < D / 2 ? f[size_t(c)] : -f[size_t(c - D / 2)];
-      const Tensor factor = p.once(fmt::format("hope_hyp {} {}", boost, decay), in.q.device(), [&](Device device) {
-        const std::vector<double>& at = p.tokens("hope_hyp");
-        std::vector<double> e;
-        for (int n = 0; n < S; ++n)
-          for (int i = 0; i < Tk; ++i)
-            for (int j = 0; j < Tk; ++j) {
-              const double d = at[size_t(n * Tk + i)] - at[size_t(n * Tk + j)];
-              e.push_back(std::exp(d * boost - std::abs(d) * decay));
-            }
-        return Tensor::from({S, 1, Tk, Tk}, e).to(device);
-      });
-      const Tensor part = matmul(slice(q, 3, c, c + 1), transpose(slice(k, 3, c, c + 1))) *
-                          slice(factor, 2, Tk - Tq, Tk);
+      const Tensor factor = by_positions(
+          in, p, fmt::format("hope_hyp {} {}", boost, decay),
+          [&](double i, double j) { return std::exp((i - j) * boost - std::abs(i - j) * decay); });
+      const Tensor part = matmul(slice(q, 3, c, c + 1), transpose(slice(k, 3, c, c + 1))) * factor;
       s = c ? s + part : part;
     }
     return s;

@@ -43,6 +43,12 @@ Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids
   return p;
 }
 
+Positions Positions::in_cache(std::vector<double> position, int slots) {
+  Positions p = of_tokens(1, std::move(position));
+  p.tokens_ = p.time(), p.position_.resize(size_t(slots), p.position_.back());
+  return p;
+}
+
 Positions Positions::of_offsets(int sequences, std::vector<double> offset) {
   if (sequences < 1 || offset.size() % size_t(sequences) || offset.size() / size_t(sequences) % 2 == 0)
     bad_input("positions: {} offsets for {} sequences; give 2 T - 1 of them to each", offset.size(), sequences);

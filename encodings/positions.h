@@ -29,6 +29,9 @@ class Positions {
   static Positions of_tokens(int sequences, std::vector<double> position);
   // Several numbers for each token, (S, T, K): the scheme `ids` reads all of them, other schemes the first.
   static Positions of_ids(int sequences, int channels, std::vector<double> ids);
+  // Decoding one token with a padded cache: of `slots` slots the last is the newest token's, as is the position of all
+  // between it and the earlier tokens, which are idle. Pairs are of the last slot alone, (1, 1, T).
+  static Positions in_cache(std::vector<double> position, int slots);
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
 
@@ -36,6 +39,8 @@ class Positions {
 
   int sequences() const { return sequences_; }
   int time() const;
+  bool padded() const { return tokens_ > 0; }
+  int kept() const { return padded() ? tokens_ : time(); }   // slots that are not idle
   // (S, T). Throws BadInput for a table of offsets: "rope: needs a position for every token, ..." naming the scheme.
   const std::vector<double>& tokens(const std::string& scheme) const;
   int channels() const { return channels_; }
@@ -54,7 +59,7 @@ class Positions {
   void forget_constants() const { constants_.clear(); }
 
  private:
-  int sequences_ = 1, channels_ = 1;
+  int sequences_ = 1, channels_ = 1, tokens_ = 0;   // tokens_: in a padded cache
   std::vector<double> position_, ids_, offset_;   // ids_: empty if a token has one number
   mutable std::shared_ptr<const Distances> distances_;
   mutable std::map<std::pair<std::string, Device>, Tensor> constants_;

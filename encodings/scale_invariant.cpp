@@ -10,6 +10,7 @@
 
 #include "encodings/by_distance.h"
 #include "encodings/explicit_weights.h"
+#include "encodings/relative_vectors.h"
 
 namespace poslab {
 namespace {
@@ -54,13 +55,7 @@ struct ScaleInvariantWhole : WholeLogits {
   Tensor pairs(const Heads& in, const Positions& p, const Span& span) const override {
     const Factors f(p, in.q.device(), tau, 1);
     const int queries = in.q.dim(1), keys = in.k.dim(1);
-    Ids at = p.distances().last_rows(queries);               // (1 or B, Tq, Tk)
-    if (!at) {
-      std::vector<int> rows;
-      for (int i = 0; i < queries; ++i)
-        for (int j = 0; j < keys; ++j) rows.push_back(p.distances().row(0, keys - queries + i, j, keys));
-      at = Ids({1, queries, keys}, rows);
-    }
+    const Ids at = rows_of_pairs(p.distances(), queries, keys);                    // (1 or B, Tq, Tk)
     const auto of_pairs = [&](const Tensor& row) {
       return gather(row, at).reshape({at.shape()[0], 1, queries, keys});
     };

@@ -17,8 +17,8 @@ BandsOf sinks_bands(const ModelShape&, const Choices& c) {
     std::vector<double> in_cache = at;
     const int T = p.time();
     for (int s = 0; s < p.sequences(); ++s)
-      for (int i = sinks + w; i < T; ++i)
-        in_cache[size_t(s * T + i)] += at[size_t(s * T + sinks)] - at[size_t(s * T + i - w + 1)];
+      for (int i = sinks + w; i < p.kept(); ++i)
+        in_cache[size_t(s * T + T - p.kept() + i)] += at[size_t(s * T + sinks)] - at[size_t(s * T + i - w + 1)];
     all.push_back({.q = std::move(in_cache), .k = at, .to = 1 - w, .end = sinks});
     return all;
   };

@@ -109,17 +109,17 @@ Scheme rotary_layers_scheme(Scheme s, Reads what, std::function<bool(const Choic
   return s;
 }
 
-Tensor where_positions(const Heads& in, const Positions& p, const std::string& key,
-                       const std::function<bool(double, double)>& of) {
+Tensor by_positions(const Heads& in, const Positions& p, const std::string& key,
+                    const std::function<double(double, double)>& of) {
   const int T = p.time(), queries = in.q.dim(1);
   return p.once(fmt::format("{} {}", key, queries), in.q.device(), [&](Device device) {
     const std::vector<double>& at = p.tokens(key);
-    Tensor yes({p.sequences(), 1, queries, T});
-    real* next = yes.data();
+    Tensor all({p.sequences(), 1, queries, T});
+    real* next = all.data();
     for (int s = 0; s < p.sequences(); ++s)
       for (int i = T - queries; i < T; ++i)
-        for (int j = 0; j < T; ++j) *next++ = of(at[size_t(s * T + i)], at[size_t(s * T + j)]);
-    return yes.to(device);
+        for (int j = 0; j < T; ++j) *next++ = real(of(at[size_t(s * T + i)], at[size_t(s * T + j)]));
+    return all.to(device);
   });
 }
 
@@ -234,9 +234,9 @@ Tensor PiecewiseRotary::pairs(const Heads& in, const Positions& p, const Span&) 
     const Piece x = piece(in, p, rotary_, n, all[size_t(n)], false);
     return products({x.q, x.k, in.x});
   };
-  const Tensor near = where_positions(in, p, fmt::format("near {}", window_),
-                                      [this](double query, double key) { return std::abs(query - key) < window_; });
-  const Tensor before = where_positions(in, p, "before", [](double query, double key) { return key < query; });
+  const Tensor near = by_positions(in, p, fmt::format("near {}", window_),
+                                   [this](double query, double key) { return std::abs(query - key) < window_; });
+  const Tensor before = by_positions(in, p, "before", [](double query, double key) { return key < query; });
   return where(near, product(0), where(before, product(1), product(2)));
 }
 
@@ -267,7 +267,7 @@ Scheme piecewise_scheme(Scheme s, const std::function<PiecewiseRotary(const Mode
 }
 
 Scores ByKeys::scores(const Heads& in, const Positions& p) const {
-  const int queries = in.q.dim(1), before = in.k.dim(1) - queries;
+  const int queries = in.q.dim(1), before = p.kept() - queries;
   const Tensor f = p.once(fmt::format("{} {} {}", name_, before, queries), in.q.device(), [&](Device device) {
     std::vector<double> factors;
     for (int i = 0; i < queries; ++i) factors.push_back(f_(before + i + 1));

@@ -37,9 +37,9 @@ struct Band {
 using Bands = std::vector<Band>;
 using BandsOf = std::function<Bands(const Positions&)>;
 
-// 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). `key` is unique to `of`.
-Tensor where_positions(const Heads&, const Positions&, const std::string& key,
-                       const std::function<bool(double, double)>& of);
+// of(position of the query, position of the key), a constant: (S, 1, Tq, T). `key` is unique to `of`.
+Tensor by_positions(const Heads&, const Positions&, const std::string& key,
+                    const std::function<double(double, double)>& of);
 
 // The bands as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a band that none of its
 // queries sees are not rotated. Their rows are undefined, and fused attention does not read them.
@@ -53,7 +53,7 @@ class Windowed : public Encoding {
   Windowed(RotaryLayer t, BandsOf bands) : rotary_(std::move(t)), bands_(std::move(bands)) {}
   Scores scores(const Heads& in, const Positions& p) const override { return rotated(in, p, rotary_, bands_(p)); }
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
-    return attention(rotated(in, p, rotary_, bands_(p), true), v, span);
+    return attention(rotated(in, p, rotary_, bands_(p), true), v, p, span);
   }
 
  private:

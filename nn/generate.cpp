@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <typeinfo>
 
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/stop.h"
-#include "encodings/rotary.h"
+#include "encodings/grouped_heads.h"
 
 namespace poslab {
 
@@ -73,18 +72,14 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
 }
 
-// Whether slots matter to the model by their positions alone. Then keys may be followed by idle slots and the query.
+// Whether idle slots may be between the keys and the query (Positions::in_cache): tokens may come in any order, or
+// layers read slots for windows alone.
 static bool may_pad(const Decoder& model, const Sampler& positions) {
   const DecoderSpec& s = model.spec();
-  const auto& layers = model.encoding().layers;
-  const auto rotates_at_most = [](const auto& layer) {
-    const Encoding& e = *layer;
-    return typeid(e) == typeid(Encoding) || dynamic_cast<const Rotary*>(&e);
-  };
-  return (reads(s.encoding) | Reads::positions) == Reads::positions && !s.temperature->make &&
-         !positions.parts && !positions.added && !positions.only_offsets &&
-         std::all_of(s.windows.begin(), s.windows.end(), [](int window) { return window == 0; }) &&
-         std::all_of(layers.begin(), layers.end(), rotates_at_most);
+  const auto own = [](const auto& layer) { return reads_states(*layer); };
+  return !positions.parts && !positions.added && !positions.only_offsets &&
+         (s.encoding->laws(s.shape(), s.encoding.choices).permutes ||
+          std::ranges::none_of(model.encoding().layers, own));
 }
 
 void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,
@@ -108,9 +103,7 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
     Tensor logits;
     if (padded && i > 0) {
       if (i == 1) cache.pad_to(multiple);
-      std::vector<double> all = positions.at_embedding().tokens("generate");
-      all.resize(size_t(cache.slots(1)), all.back());  // the query is the last slot
-      positions = PositionSample({Positions::of_tokens(1, std::move(all))});
+      positions = PositionSample({Positions::in_cache(positions.at_embedding().tokens("generate"), cache.slots(1))});
       backend(model.device()).step([&] {
         KeyValueCache again = cache;                   // may be called twice
         logits = {};
