@@ -67,16 +67,14 @@ HfWeights::HfWeights(const std::string& folder, const std::string& config, Place
       config_(config),
       place_of_(std::move(place_of)),
       device_(device),
-      tensors_(map_weights(folder)) {
-  if (device == Device::cpu) return;
-  double bytes = 0;
-  for (const auto& [name, t] : tensors_) bytes += double(size_of(t.shape)) * bytes_of_number(t.dtype);
-  if (const double there = backend(device).free_bytes(); bytes > there)
-    bad_input("the weights of {} take {}, and this GPU has {} left; use --device cpu, or a smaller model", folder,
-              gigabytes(bytes), gigabytes(there));
-}
+      tensors_(map_weights(folder)) {}
 
 Params::StoredWeights HfWeights::stored() {
+  double bytes = 0;
+  for (const auto& [name, t] : tensors_) bytes += double(size_of(t.shape)) * bytes_of_number(t.dtype);
+  if (const double there = device_ == Device::cpu ? bytes : backend(device_).free_bytes(); bytes > there)
+    bad_input("the weights of {} take {}, and this GPU has {} left; use --device cpu, or a smaller model", folder_,
+              gigabytes(bytes), gigabytes(there));
   return [this](const std::string& parameter, int rows, int columns) {
     stop_if_requested();
     const HfPlace place = place_of_(parameter);

@@ -16,15 +16,15 @@ class HfWeights {
  public:
   // place_of: the place of a parameter in the form. config: the path, for messages.
   using Places = std::function<HfPlace(const std::string& parameter)>;
-  // On the model's device. Throws BadInput where the tensors do not fit.
+  // device: of the model.
   HfWeights(const std::string& folder, const std::string& config, Places place_of, Device = Device::cpu);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
   // The first of tied names with a tensor, which is then the weight of all; without any, the first name.
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);
-  // The parameters to build a model from, while this lives. Throws BadInput for a tensor that is missing or of another
-  // shape, Failure for one that holds NaN or infinity.
+  // The parameters to build a model from, while this lives. Throws BadInput if they do not fit on the device, and for a
+  // tensor that is missing or of another shape; Failure for one that holds NaN or infinity.
   Params params() { return Params(stored(), device_); }
   Params::StoredWeights stored();                // the same matrices, in the files
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.

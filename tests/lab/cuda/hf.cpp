@@ -61,14 +61,36 @@ TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices ta
     const Tensor cpu = here.net(tokens, 9, {counted(9), {}}), gpu = there.net(tokens, 9, {counted(9), {}});
     CHECK(gpu.device() == Device::cuda);
     CHECK(checks::difference(gpu.to(Device::cpu), cpu) < 1e-4);
+    backend(Device::cuda).leave_queue();                   // forgets recorded steps
+    const int recorded = cuda::recordings();
     const auto written = [&](const Decoder& net) {
       std::vector<int> text;
-      generate(net, {1, 5, 2}, {.count = 20, .choice = {.temperature = 0.8}, .seed = 1},
+      generate(net, {1, 5, 2}, {.count = 26, .choice = {.temperature = 0.8}, .seed = 1},
                [&](int token) { return text.push_back(token), true; });
       return text;
     };
     CHECK(written(there.net) == written(here.net));
+    CHECK(cuda::recordings() > recorded);                  // a bucket, also with windows; again if the pool has grown
+    CHECK(cuda::recordings() <= recorded + 2);
   }
+}
+
+TEST_CASE("cuda: a checkpoint whose weights do not fit is refused before any of them is there") {
+  static Backend small = cuda::as_backend();
+  small.free_bytes = [] { return 20e3; };
+  add_backend(Device::cuda, small);
+  const int64_t before = memory(Device::cuda).bytes_requested;
+  const auto refused = [](const std::string& folder, const auto& open) {
+    const std::string said = refusal([&] { open(folder, Device::cuda); });     // a BadInput
+    INFO(said);
+    CHECK(holds(said, fmt::format("the weights of {} take ", folder)));
+    CHECK(holds(said, ", and this GPU has 1 MB left; use --device cpu, or a smaller model"));
+    CHECK(refusal([&] { open(folder, Device::cpu); }).empty());
+  };
+  refused(golden_folder + "qwen2", [](const auto&... x) { open_hf_model(x...); });
+  refused(golden_folder + "t5/v1_1", [](const auto&... x) { t5::open_hf_model(x...); });
+  CHECK(memory(Device::cuda).bytes_requested == before);
+  add_backend(Device::cuda, cuda::as_backend());
 }
 
 TEST_CASE("cuda: lm eval of a checkpoint has the CPU's losses, also with another encoding") {
