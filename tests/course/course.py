@@ -153,8 +153,8 @@ def rewrite(at, body_of):
 
 
 def as_a_class_is_graded():
-    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote. What a student's code
-    prints, with and without a newline, is shown, and is no line of the test."""
+    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote. A student's prints,
+    with and without a newline, are shown, and are no line of the test."""
     (folder / "course.json").write_text('{"step": 2}')
     with tempfile.TemporaryDirectory() as scratch:
         no_folder, broken, out = (pathlib.Path(scratch) / name for name in ("none", "broken", "grades.json"))
@@ -170,7 +170,7 @@ def as_a_class_is_graded():
         check("holes of a step that has just begun take nothing from those before it",
               first["passed"] == first["of"] > 0 and len(second["holes"]) > 1 and second["passed"] < second["of"] and
               re.search(rf"{first['of']}/{first['of']}  .*\b1\n", done.stdout), done.stdout)
-        check("code that prints passes as before, and what it prints is shown", "stepscase\t1" in first["printed"], first)
+        check("code that prints passes as before, and its prints are shown", "stepscase\t1" in first["printed"], first)
         check("an earlier step that is right does not ask to go on from there",
               alone.returncode == 0 and "go on" not in alone.stdout, alone.stdout)
         check("folders that cannot be graded say why, and the others have their rows",

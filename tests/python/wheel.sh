@@ -19,7 +19,8 @@ no_compiler() { ! alone "$python" -c 'import shutil, sys; sys.exit(not any(map(s
 check 'no compiler is on the PATH' no_compiler
 for page in README docs/python; do
   # The training of README.md is shorter here; tests/python/test_docs.py has all of it.
-  sed -n '/^```python$/,/^```$/p' "$source/$page.md" | sed -n '2,/^```$/{/^```$/!{s/steps=1500/steps=20/;p}}' > example.py
+  sed -n '/^```python$/,/^```$/p' "$source/$page.md" |
+    sed -n '2,/^```$/{/^```$/!{s/steps=1500/steps=20/;p}}' > example.py
   check "the first example of $page.md runs" alone "$python" example.py
 done
 check 'and leaves a run' test -s runs/first/result.json
