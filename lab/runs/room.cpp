@@ -24,16 +24,21 @@ const char* there_in_words(Device d) { return d == Device::cpu ? "this machine h
 
 // The remedy for a run that does not fit: the same steps in parts, else shorter ones.
 std::string remedy(const RunSpec& c, double bytes) {
-  const auto fits = [&](const char* option, int value) {
-    return footprint(c.with({{option, fmt::format("{}", value)}})).bytes() <= bytes;
-  };
-  const int most = c.has("batch") ? c.whole("batch") : c.whole("tokens") / c.whole("train_length"),
+  const auto fits = [&](const Settings& changed) { return footprint(c.with(changed)).bytes() <= bytes; };
+  const int most = c.has("batch") ? c.whole("batch") : std::max(1, c.whole("tokens") / c.whole("train_length")),
             shortest = std::max(16, c.has("shortest") ? c.whole("shortest") : 0);
   for (int parts = 2 * c.whole("accumulate"); parts / 2 < std::min(most, 4096); parts *= 2)
-    if (const int n = std::min({parts, most, 4096}); fits("accumulate", n))
+    if (const int n = std::min({parts, most, 4096}); fits({{"accumulate", fmt::format("{}", n)}}))
       return fmt::format("--accumulate {} makes the same steps fit", n);
-  for (int length = c.whole("train_length") / 2; length >= shortest; length /= 2)
-    if (fits("train_length", length)) return fmt::format("--train-length {} makes it fit", length);
+  for (int length = c.whole("train_length") / 2; length >= shortest; length /= 2) {
+    Settings shorter = {{"train_length", fmt::format("{}", length)}};
+    std::string told = fmt::format("--train-length {}", length);
+    if (c.has("tokens")) {                         // as many questions, each shorter
+      const int tokens = std::min(c.whole("tokens"), most * length);
+      shorter.emplace_back("tokens", fmt::format("{}", tokens)), told += fmt::format(" --tokens {}", tokens);
+    }
+    if (fits(shorter)) return told + " makes it fit";
+  }
   return "Smaller ones need less";
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <sstream>
-#include <tuple>
 
 #include "bench/serve.h"
 #include "cuda/backend.h"
@@ -143,22 +142,32 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
   }
 }
 
-TEST_CASE("cuda: a refusal for memory names an option that makes the run fit, on either device") {
+TEST_CASE("cuda: a refusal for memory names options that make the run fit, on either device") {
   add_backend(Device::cuda, cuda::as_backend());
+  const Settings text = {{"text", "copy_grammar"}},
+                 deep = {{"task", "reverse_string"}, {"encoding", "rope"}, {"layers", "256"}, {"d_model", "128"}};
+  struct Large { const Kind& kind; Settings model, size; std::string remedy; };    // many inputs, or long ones
+  const Large all[] = {
+      {language_kind(), text, {{"batch", "65536"}, {"train_length", "1024"}}, "accumulate"},
+      {language_kind(), text, {{"batch", "1"}, {"train_length", "1048576"}}, "train-length"},
+      {t5_kind(), {{"layers", "256"}}, {{"tokens", "1048576"}, {"train_length", "256"}}, "accumulate"},
+      {t5_kind(), {{"layers", "256"}}, {{"tokens", "1048576"}, {"train_length", "1048576"}}, "train-length"},
+      {answering_kind(), deep, {{"batch", "4096"}, {"train_length", "256"}}, "accumulate"},
+      {strings_kind(), deep, {{"batch", "4096"}, {"train_length", "256"}}, "accumulate"}};
   for (const std::string device : {"cpu", "cuda"})
-    for (const auto& [batch, length, remedy] :
-         {std::tuple{"65536", "1024", "accumulate"}, {"1", "1048576", "train-length"}}) {
-      const RunSpec c(language_kind().configure(
-          {{"text", "copy_grammar"}, {"device", device}, {"batch", batch}, {"train_length", length}}));
+    for (const Large& l : all) {
+      const RunSpec c(l.kind.configure(overlaid(l.kind.table(), {l.model, l.size, {{"device", device}}})));
       const std::string said = refusal([&] { check_memory(c); });
       INFO(said);
       CHECK(holds(said, device == "cpu" ? "; this machine has " : "; this GPU has left "));
-      REQUIRE(holds(said, fmt::format(". --{} ", remedy)));
-      std::istringstream words(said.substr(said.find(". --") + 4));
-      std::string option, value;
-      words >> option >> value;
-      std::ranges::replace(option, '-', '_');
-      CHECK_NOTHROW(check_memory(c.with({{option, value}})));
+      REQUIRE(holds(said, fmt::format(". --{} ", l.remedy)));
+      Settings changed;
+      std::istringstream words(said.substr(said.find(". --") + 2));
+      for (std::string option, value; words >> option >> value && option.starts_with("--");) {
+        std::ranges::replace(option, '-', '_');
+        changed.emplace_back(option.substr(2), value);
+      }
+      CHECK_NOTHROW(check_memory(c.with(changed)));
     }
 }
 

@@ -47,7 +47,7 @@ T hidden(T value) {
 }
 
 // In a block of one warp
-void emulated(const std::function<void()>& kernel) { emulate::run(1, cuda::warp, kernel); }
+void by_one_warp(const std::function<void()>& kernel) { emulate::run(1, cuda::warp, kernel); }
 
 }  // namespace
 
@@ -83,16 +83,16 @@ TEST_CASE("planted: scratch memory that was not asked for is read" * doctest::sk
 TEST_CASE("planted: a kernel writes the place past a buffer of the GPU" * doctest::skip()) {
   const Quick quick;
   const Tensor y = Tensor::full({33}, 0, Device::cuda);
-  emulated([&] { y.data()[hidden(33)] = 1; });
+  by_one_warp([&] { y.data()[hidden(33)] = 1; });
 }
 TEST_CASE("planted: a kernel computes a place from an index that was not found" * doctest::skip()) {
-  emulated([] {
+  by_one_warp([] {
     const int down = cuda::warp_max(hidden(-1)) - std::numeric_limits<int>::max();
     CHECK(hidden(down) * 5 < 0);
   });
 }
 TEST_CASE("planted: a kernel reads shared memory through a null pointer" * doctest::skip()) {
-  emulated([] { CHECK((*hidden<emulate::Shared<int>*>(nullptr))[0] == 0); });
+  by_one_warp([] { CHECK((*hidden<emulate::Shared<int>*>(nullptr))[0] == 0); });
 }
 
 }  // namespace poslab::test
