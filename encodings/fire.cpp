@@ -32,7 +32,12 @@ struct Fire : Encoding {
     };
     const Tensor distance = of_pairs("fire distances", [](double i, double j) { return std::abs(i - j); });
     const Tensor side = of_pairs("fire sides", [](double i, double j) { return i < j ? -1. : 1.; });
-    const Tensor query = slice(of_pairs("fire queries", [](double i, double) { return i; }), 1, 0, 1);
+    const Tensor query = p.once(fmt::format("fire queries {}", Tq), in.q.device(), [&](Device device) {     // (S Tq, 1)
+      std::vector<double> last;
+      for (auto row = p.tokens("fire").begin(); int(last.size()) < S * Tq; row += T)
+        last.insert(last.end(), row + T - Tq, row + T);
+      return Tensor::from({S * Tq, 1}, last).to(device);
+    });
     const Tensor x = side * psi(distance) / (psi(maximum(query, abs(m) * length)) + 1e-6);     // (S Tq, T)
     Scores s = Encoding::scores(in, p);
     s.bias = linear(relu(linear(x.reshape({S * Tq * T, 1}), w1, b1)), w2);                     // a row for each pair

@@ -72,9 +72,9 @@ HfWeights::HfWeights(const std::string& folder, const std::string& config, Place
 Params::StoredWeights HfWeights::stored() {
   double bytes = 0;
   for (const auto& [name, t] : tensors_) bytes += double(size_of(t.shape)) * bytes_of_number(t.dtype);
-  if (const double there = device_ == Device::cpu ? bytes : backend(device_).free_bytes(); bytes > there)
+  if (device_ != Device::cpu && bytes > backend(device_).free_bytes())
     bad_input("the weights of {} take {}, and this GPU has {} left; use --device cpu, or a smaller model", folder_,
-              gigabytes(bytes), gigabytes(there));
+              gigabytes(bytes), gigabytes(backend(device_).free_bytes()));
   return [this](const std::string& parameter, int rows, int columns) {
     stop_if_requested();
     const HfPlace place = place_of_(parameter);

@@ -23,8 +23,8 @@ bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
 }  // namespace
 
 // A GPU's attention has no twin on the CPU that rounds the same factors: the double reference and the CPU's fp32 are
-// what it is measured by. Which cases TF32 and bf16 round differently says which way they went. In fp32 all cases are
-// run by tests/cuda/backend.cpp, to the same bounds; it is 3xTF32 here, as each third case shows.
+// its measures. A case whose bits differ between TF32 and bf16 went to the tensor cores. In fp32, which is 3xTF32, each
+// third case runs here, and tests/cuda/backend.cpp holds all of them to the same bounds.
 TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounded, and only there") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;

@@ -134,7 +134,7 @@ wait_for_no_disk() {   # NAME
 run_part() {   # NAME
   local name=$1 status=0 TIMEFORMAT='%R %U %S'
   wait_for_no_disk "$name"
-  export MPLCONFIGDIR=$PWD/build/matplotlib        # the fonts of this matplotlib, not those that another one has listed
+  export MPLCONFIGDIR=$PWD/build/matplotlib        # this matplotlib lists its own fonts
   { time part "$name" < /dev/null > "build/test-$name.log" 2>&1 || status=$?; } 2> "build/test-$name.time"
   echo "$status" >> "build/test-$name.time"
   return "$status"
