@@ -189,11 +189,12 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   std::vector<TestPart> test(const RunSpec& c) const override {
     answering::check(at_temperature_of(state.config, c));
     const Decoder net = language::tested_net(state.net, state.params, state.config, c);
+    const DecoderSpec spec = spec_of(c);
     const double samples = c.whole("eval_samples");
     std::vector<TestPart> all;
     for (const int length : every_length(c))
       all.push_back({fmt::format("length {}", length), samples * slots(c, length),
-                     forward(c, length, samples).of(passes * samples), [=] { return evaluate(net, c, length); }});
+                     forward(spec, c, length, samples).of(passes * samples), [=] { return evaluate(net, c, length); }});
     return all;
   }
 
@@ -212,7 +213,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                       pass(net, asked(look.length, n, look.strings), look.length, trace);
                     });
                 },
-            .forward = [this](int length) { return forward(state.config, length, 1); },
+            .forward = [this](int length) { return forward(state.net.spec(), state.config, length, 1); },
             .inputs = samples};
   }
 

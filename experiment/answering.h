@@ -12,7 +12,7 @@ int symbols(const RunSpec&);  // slots of input and answer; the separator comes 
 DecoderSpec spec_of(const RunSpec&);
 // An answer takes two passes if the model is right, else up to one for each symbol; estimated as four.
 constexpr double passes = 4;
-Forward forward(const RunSpec&, int length, double inputs);  // one pass
+Forward forward(const DecoderSpec&, const RunSpec&, int length, double inputs);  // one pass
 Load load(const RunSpec&);
 
 struct Questions {

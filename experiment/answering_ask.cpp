@@ -71,8 +71,8 @@ Respondent respondent(const RunSpec& c, const Decoder& net) {
           .random = draws_positions(c),
           .note = "\neach answer slot reads the symbol of the one before it, the first a separator",
           .forward =
-              [c](int length) {
-                Forward f = answering::forward(c, length, 1);
+              [c, spec = net.spec()](int length) {
+                Forward f = answering::forward(spec, c, length, 1);
                 f.flops *= passes;
                 return f;
               },

@@ -25,16 +25,17 @@ DecoderSpec spec_of(const RunSpec& c) {
   return s;
 }
 
-Forward forward(const RunSpec& c, int length, double inputs) {
+Forward forward(const DecoderSpec& spec, const RunSpec& c, int length, double inputs) {
   const int T = slots(c, length);
-  return stack(spec_of(c)).forward(std::min<double>(inputs, sub_batch(T)), T, (T + 1) / 2.);
+  return stack(spec).forward(std::min<double>(inputs, sub_batch(T)), T, (T + 1) / 2.);
 }
 
 Load load(const RunSpec& c) {
-  const double kept = stack(spec_of(c)).activations(most_at_once(c, c.whole("batch")),
-                                                    slots(c, c.whole("train_length")), true);
-  return load_of_lengths(c, parameters(spec_of(c)), kept, passes,
-                         [&](int n, double strings) { return forward(c, n, strings); });
+  const DecoderSpec spec = spec_of(c);
+  const double kept = stack(spec).activations(most_at_once(c, c.whole("batch")), slots(c, c.whole("train_length")),
+                                              true);
+  return load_of_lengths(c, parameters(spec), kept, passes,
+                         [&](int n, double strings) { return forward(spec, c, n, strings); });
 }
 
 }  // namespace poslab::answering
