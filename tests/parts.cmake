@@ -1,12 +1,12 @@
 # The parts of the tests for ctest (tests/tools/parts.sh): each with its labels, about how many seconds it takes on two
-# cores, and a limit of ten times that, and of ten minutes at least. A part has two places of ctest's --parallel.
+# cores, and a limit of ten times that, and of ten minutes at least.
 macro(part name seconds)
   math(EXPR limit "${seconds} * 10")
   if(limit LESS 600)
     set(limit 600)
   endif()
   add_test(${name} ${CMAKE_CURRENT_LIST_DIR}/tools/parts.sh ${name})
-  set_tests_properties(${name} PROPERTIES COST ${seconds} TIMEOUT ${limit} PROCESSORS 2 LABELS "${ARGN}")
+  set_tests_properties(${name} PROPERTIES COST ${seconds} TIMEOUT ${limit} LABELS "${ARGN}")
 endmacro()
 part(release-1 290 release unit)
 part(release-2 80 release unit)
@@ -26,7 +26,6 @@ part(notebooks 40 python)
 part(torch 400 python)
 part(web 6 web)
 part(page 70 web)
-set_tests_properties(page PROPERTIES PROCESSORS 1)       # it waits for a browser most of its time
 part(wasm 1 web)
 part(site 50 docs)
 part(docs 55 docs)

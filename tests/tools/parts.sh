@@ -18,11 +18,12 @@
 #   alone, macos     compiles each file by itself; parses all of them with the headers of macOS
 #   portable, portable-arm      the program and wheel for older systems, in a bare Debian 11; for ARM, by qemu
 #
-# All targets of the parts are built first, by all cores. Then ctest runs two parts at a time, as most use one core,
-# each with its output in build/test-NAME.log. The last line counts passed and failed tests. By hand, when all is built:
-# ctest --test-dir build/tests -L python, and -N for the list.
+# Targets are built first, by all cores; in `all` the tests of the release build run beside the other builds. Then ctest
+# runs as many parts at a time as there are cores, each with one thread and its output in build/test-NAME.log. The last
+# line counts passed and failed tests. By hand, when all is built: ctest --test-dir build/tests -L python, and -N for
+# the list.
 
-passed=0 failed=0 summary='' failures='' parts=() kept=()
+passed=0 failed=0 summary='' failures='' parts=() running=() kept=()
 
 one() {   # COMMAND...: a part that is a single case
   if "$@"; then echo 'test cases: 1 | 1 passed | 0 failed'
@@ -135,6 +136,7 @@ run_part() {   # NAME
   local name=$1 status=0 TIMEFORMAT='%R %U %S'
   wait_for_no_disk "$name"
   export MPLCONFIGDIR=$PWD/build/matplotlib        # this matplotlib lists its own fonts
+  case $name in smoke | tsan-*) ;; *) export POSLAB_THREADS=${POSLAB_THREADS:-1} ;; esac   # others run beside it
   { time part "$name" < /dev/null > "build/test-$name.log" 2>&1 || status=$?; } 2> "build/test-$name.time"
   echo "$status" >> "build/test-$name.time"
   return "$status"
@@ -161,19 +163,14 @@ add_up() {   # NAME: counts the cases of a part that has run
   summary+=$line$'\n'
 }
 
-# Labels, durations and limits are in tests/parts.cmake; ctest starts the longest part first. Two run at a time, and
-# beside them the page's, which waits for a browser most of its time.
-run_parts() {   # all of `parts`
-  local name pattern places=5 began=$SECONDS
-  (($(getconf _NPROCESSORS_ONLN) > 1)) || places=2
-  mkdir -p build/tests
-  echo "include($PWD/tests/parts.cmake)" > build/tests/CTestTestfile.cmake
+# Labels, durations and limits are in tests/parts.cmake; ctest starts the longest part first.
+run_parts() {   # FOLDER PLACES: all of `parts`, so many at a time
+  local name pattern
+  mkdir -p "build/$1"
+  echo "include($PWD/tests/parts.cmake)" > "build/$1/CTestTestfile.cmake"
   for name in ${parts[@]+"${parts[@]}"}; do rm -f "build/test-$name".{log,time}; done
   pattern=$(IFS='|'; echo "^(${parts[*]-})\$")
-  ctest --test-dir build/tests --parallel $places --tests-regex "$pattern" --no-tests=ignore || true  # add_up sees it
-  for name in ${parts[@]+"${parts[@]}"}; do add_up "$name"; done
-  ((${#kept[@]} == 0)) || tests/tools/sanitized.py "${kept[@]}"
-  summary+="  all of them $((SECONDS - began)) s"$'\n'
+  ctest --test-dir "build/$1" --parallel "$2" --tests-regex "$pattern" --no-tests=ignore || true    # add_up sees it
 }
 
 ready() {   # WHAT PART... -- COMMAND...: the parts are run if the command, which builds what they take, succeeds
@@ -226,12 +223,14 @@ fetch_all() {
   fetching=$!
 }
 
-ci_parts='release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lint lines'
-all_parts="$ci_parts debug torch aarch64 libcxx portable portable-arm macos alone asan tsan"
+ci_parts='release memcheck python notebooks wasm web wheel site course docs lint lines meanwhile
+  double short cuda spine arm'       # meanwhile: tests of those before run beside the builds of those after
+all_parts="${ci_parts/meanwhile/} debug torch aarch64 libcxx portable portable-arm macos alone asan tsan"
 
 run_tests() {   # [PART...]
   (($#)) || set -- release
-  local part
+  local part began=0 cores
+  cores=$(getconf _NPROCESSORS_ONLN)
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
@@ -272,6 +271,9 @@ run_tests() {   # [PART...]
       torch) ready torch torch -- torch_venv ;;
       spine) ready spine spine -- spine ;;
       arm) ready arm arm -- arm_spine ;;
+      meanwhile)
+        run_parts early $((cores + 1)) > build/early.log 2>&1 &
+        running=("${parts[@]}") parts=() began=$SECONDS ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
       alone) ready alone alone -- needs program ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
@@ -287,7 +289,12 @@ run_tests() {   # [PART...]
       *) ready "$part" "$part-1" "$part-2" -- build "$part" all ;;
     esac
   done
-  run_parts
+  ((began)) || began=$SECONDS
+  run_parts tests "$cores"
+  if ((${#running[@]})); then wait; cat build/early.log; fi
+  for part in ${running[@]+"${running[@]}"} ${parts[@]+"${parts[@]}"}; do add_up "$part"; done
+  ((${#kept[@]} == 0)) || tests/tools/sanitized.py "${kept[@]}"
+  summary+="  tests in $((SECONDS - began)) s"$'\n'
   [[ -z $failures ]] || printf '\nWhat failed:\n%s' "$failures"
   printf '\n%s\n%d passed, %d failed\n' "$summary" "$passed" "$failed"
   ((failed == 0))
