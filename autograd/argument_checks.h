@@ -19,7 +19,7 @@ inline int64_t first_outside(const Ids& numbers, int end) {
   return any ? std::find_if(at, at + n, outside) - at : -1;
 }
 
-// Returns its argument, which is no temporary. Throws BadInput if it is absent.
+// Returns its argument, which must not be a temporary. Throws BadInput if it is absent.
 const Ids& present(Ids&&) = delete;
 inline const Ids& present(const Ids& numbers) {
   if (!numbers) bad_input("ids: absent ids have no values; pass some that were given a shape");
@@ -39,7 +39,7 @@ inline void check_key_lengths(const Ids& n, int batch, int keys) {
     bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence",
               to_string(n.shape()), batch);
   if (const int64_t b = first_outside(n, keys + 1); b >= 0)
-    bad_input("attention: sequence {} has {} keys by its key length, and k has {}", b, n[b], keys);
+    bad_input("attention: key_lengths[{}] is {}; k has {} keys, and each length must be 0 to that", b, n[b], keys);
 }
 
 }  // namespace poslab

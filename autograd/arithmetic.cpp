@@ -1,5 +1,5 @@
 // y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and selection by them. The gradient of a repeated
-// input is the sum over all its places; without repetition the first gradient is written straight to its place.
+// element is the sum over its repetitions; without repetition the first gradient is written straight to its place.
 #include <cmath>
 
 #include "core/error.h"

@@ -94,8 +94,8 @@ void add_rows(AttentionArgs& a, const Scores& s) {
   if (!s.pairs && a.rows && a.rows != last + a.keys)
     bad_input(
         "attention: r, gain or bias has {} rows; "
-        "without a table of pairs it needs one for each distance of the {} keys to slots 0 .. {}, {}",
-        a.rows, a.keys, last, last + a.keys);
+        "without pairs it needs {}, one for each distance of the {} keys to slots 0 .. {}",
+        a.rows, last + a.keys, a.keys, last);
 }
 
 void add_pairs(AttentionArgs& a, const Scores& s) {
@@ -104,14 +104,14 @@ void add_pairs(AttentionArgs& a, const Scores& s) {
   if (p.size() != 3 || (p[0] != 1 && p[0] != a.batch) || p[1] != a.queries || p[2] != a.keys)
     bad_input("attention: pairs is {}; it must be (1 or {}, {}, {})", to_string(p), a.batch, a.queries, a.keys);
   if (const int64_t i = first_outside(s.pairs, a.rows); i >= 0)
-    bad_input("attention: pairs names row {} of r, gain or bias, which have {}; rows are counted from 0", s.pairs[i],
+    bad_input("attention: `pairs` names row {} of r, gain or bias, which have {} rows, counted from 0", s.pairs[i],
               a.rows);
   a.pairs = s.pairs.on(s.pieces[0].q.device()), a.pairs_batch = p[0];
 }
 
 void check_bias(const Tensor& bias, const Tensor& to, const char* what) {
   if (bias && (!to || to.dims() != 4 || bias.shape() != Shape{to.dim(2), to.dim(3)}))
-    bad_input("attention: the bias of {0} is {1} and {0} is {2}; it must be (H, D) where that is (B, Tq, H, D)", what,
+    bad_input("attention: the bias of {0} is {1} and {0} is {2}; they must be (H, D) and (B, Tq, H, D)", what,
               to_string(bias.shape()), to ? to_string(to.shape()) : "absent");
 }
 

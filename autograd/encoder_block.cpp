@@ -21,7 +21,7 @@ real scale_of(const LayerTerms& terms, int head_dim) {
 void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n) {
   if (x.dims() != 3 || n.heads < 1 || x.dim(2) % n.heads || n.queries < 1 || n.queries > x.dim(1))
     bad_input("encoder_block: x is {}, with {} heads and {} queries; it must be (B, T, C), heads must divide C, and "
-              "queries be 1 to T", to_string(x.shape()), n.heads, n.queries);
+              "queries must be 1 to T", to_string(x.shape()), n.heads, n.queries);
   const int C = x.dim(2), d_ff = w.w1.dim(-1);
   const auto has = [&](const char* what, const Tensor& t, const Shape& shape) {
     if (t.shape() != shape)

@@ -19,13 +19,13 @@ struct LayerTerms {
   Tensor r{}, bias{};                      // as in Scores, without `pairs`: N = 2T - 1; q_rel is q
   QueryBiases biases{};                    // added to queries
 };
-Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q belongs to the last slots of k's
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q is at the last of k's slots
 
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
 // The block's result for the last `queries` slots: x (B, T, C) -> (B, queries, C)
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
-// The half after attention, from x and attention's result `mixed`: (..., C) -> (..., C). Unused: query, key, value.
+// The half after attention, from x and attention's result `mixed`: (..., C) -> (..., C). Ignores query, key, value.
 bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // whether a kernel takes `rows` rows of C
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
                     Dropout after_ffn);

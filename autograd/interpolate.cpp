@@ -1,7 +1,7 @@
 // y_ij = t_i at the place p_ij, on a straight line between the entries below and above it:
 //
-//   y_ij = (1 - f) t_i,m + f t_i,m+1,   m = floor(p_ij), f = p_ij - m            before and after: the nearest entry
-//   dt_i,m += (1 - f) dy_ij   dt_i,m+1 += f dy_ij   dp_ij += (t_i,m+1 - t_i,m) dy_ij, 0 before and after
+//   y_ij = (1 - f) t_i,m + f t_i,m+1,   m = floor(p_ij), f = p_ij - m            outside the row: its nearest entry
+//   dt_i,m += (1 - f) dy_ij   dt_i,m+1 += f dy_ij   dp_ij += (t_i,m+1 - t_i,m) dy_ij, 0 outside the row
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

@@ -11,7 +11,7 @@ namespace {
 void warn_of_growth() {
   static std::atomic_flag warned;
   if (!warned.test_and_set())
-    std::fputs("poslab: 10,000 ops are on the tape, and nothing has gone backward through them; wrap inference in "
+    std::fputs("poslab: 10,000 ops are on the tape without a backward pass; wrap inference in "
                "NoGrad (Python: with pl.no_grad()), or call clear_tape()\n", stderr);
 }
 

@@ -1,6 +1,6 @@
-// Observers of ops: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a warning of a tape that
-// only grows. record() calls observe_forward, backward() observe_backward; without an active observer each of them is a
-// few tests of flags.
+// Observers of ops: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a warning about a tape
+// that only grows. record() calls observe_forward, backward() observe_backward; without an active observer each call is
+// a few tests of flags.
 #pragma once
 #include <vector>
 
@@ -35,7 +35,7 @@ inline bool is_observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }
 
-// Calls the observers, and returns the op's backward function wrapped in calls of them. on_tape: whether the op will be
+// Calls the observers, and returns the op's backward function wrapped in calls to them. on_tape: whether the op will be
 // recorded. Throws Stopped, and at POSLAB_DEBUG=4 Failure for a result with a NaN or infinity.
 Backward observe(const char* op, const std::vector<Tensor>& results, Inputs, bool on_tape, Backward);
 

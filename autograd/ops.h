@@ -125,11 +125,11 @@ struct QueryBiases {
 // A query that sees no key has weights 0 and result 0.            (B, Tk, G, Dv) -> (B, Tq, H, Dv)
 Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
-// For each row: the largest weight, the entropy of the weights in nats, and of the logits of the keys seen the largest,
-// mean and variance. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
+// For each row: the largest weight, the weights' entropy in nats, and the maximum, mean and variance of the logits of
+// the keys seen. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
 // Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
-// side: added to the logits z of keys on the right, and on the left.  (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
+// side: two numbers to add to z, for keys on the right and on the left. (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);
 
 }  // namespace poslab

@@ -31,7 +31,7 @@ inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x
             what);
 }
 
-// `backward`, or a function that throws BadInput where an input is stale and ops are recorded.
+// `backward`; but if an input is stale and ops are recorded, a function that throws BadInput.
 inline Backward with_stale_check(const char* op, Inputs inputs, Backward backward) {
   if (!recording() || std::none_of(inputs.begin(), inputs.end(), [](Input in) { return is_stale(in.x); }))
     return backward;

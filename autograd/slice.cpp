@@ -1,4 +1,4 @@
-// A run of indices along an axis, and its inverse, the joining of tensors along an axis.
+// Slices along an axis, and their inverse, the joining of tensors along an axis.
 #include "autograd/ops.h"
 #include "autograd/slice_in_place.h"
 #include "autograd/strided_loop.h"
@@ -53,7 +53,7 @@ Tensor slice_in_place(const Tensor& x, int from, int to) {
   return record_part(Tensor::wrap(shape, x.data() + offset, std::make_shared<const Tensor>(x)), x, offset);
 }
 
-// y = parts one after the other; each part's gradient is its place in dy
+// y = parts one after the other; each part's gradient is its part of dy
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   if (parts.empty()) bad_input("concat: no tensors to join");
   const size_t at = size_t(checked_axis("concat", parts[0], axis));

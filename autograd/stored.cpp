@@ -10,10 +10,10 @@ Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b) {
     bad_input("linear: x is {}, the stored w ({}, {}), b {}; they must be (..., in), (out, in), (out)",
               to_string(x.shape()), w.rows, w.columns, b ? to_string(b.shape()) : "absent");
   if (recording() && x.requires_grad())
-    bad_input("linear: weights of a file have no gradient; compute without one (NoGrad)");
+    bad_input("linear: stored weights have no backward pass, and x requires a gradient; compute under NoGrad");
   Shape shape = x.shape();
   shape.back() = w.rows;
-  if (x.device() != w.device) bad_input("linear: x and the stored w are on two devices; move x to that of w");
+  if (x.device() != w.device) bad_input("linear: x and the stored w are on different devices; move x to w's");
   Tensor y(shape, w.device);
   kernels(w.device).linear_stored(y.data(), x.data(), w.as, w.at, b.data(), x.rows(), w.columns, w.rows);
   return without_gradient("linear", y, {x, b});

@@ -7,7 +7,7 @@ namespace poslab {
 
 struct Accumulator {
   real* at = nullptr;   // null: this gradient is not needed
-  bool empty = false;   // nothing has been written yet: the kernel assigns every element; else it adds
+  bool empty = false;   // true: nothing is written yet, and the kernel assigns every element; false: it adds
   FIELDS(Accumulator, at, empty)
   explicit operator bool() const { return at != nullptr; }
 };

@@ -1,4 +1,4 @@
-// Additions to one of the lists while the program runs, as the Python module makes them: schemes, samplers, tasks.
+// Additions to a list of schemes, samplers or tasks while the program runs, as by a user of the Python module.
 #pragma once
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
-// Letters and numbers of ASCII in any locale. A calling program such as Python or Qt may have set one whose decimal
-// point is a comma, or in which i is not the lower case of I.
+// ASCII letters and numbers, read alike in every locale. A calling program such as Python or Qt may have set a locale
+// whose decimal point is a comma, or in which i is not the lower case of I.
 #pragma once
 #include <string>
 

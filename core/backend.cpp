@@ -62,7 +62,7 @@ thread_local Rounding of_cpu = Rounding::fp32;                   // cpu_rounding
 thread_local std::pair<Rounding, Engine> current[2] = {{Rounding::fp32, Engine::own}, {Rounding::fp32, Engine::own}};
 void set_rounding(Rounding how, Engine) {
   if (how != Rounding::fp32 && sizeof(real) != sizeof(float))
-    bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; use "
+    bad_input("matmul = {}: only 32-bit numbers are rounded, and this build of poslab computes with real = double; use "
               "matmul = fp32", rounding_names[int(how)]);
   of_cpu = how;
 }

@@ -14,7 +14,7 @@ namespace poslab {
 
 struct Backend {
   std::string (*name)() = nullptr;                               // "NVIDIA H100 80GB HBM3, compute capability 9.0"
-  double (*peak_flops)() = nullptr;                              // multiply-adds count 2; 0 if it is not known
+  double (*peak_flops)() = nullptr;                              // a multiply-add counts as 2; 0 if unknown
   const Kernels& (*kernels)() = nullptr;
   void* (*allocate)(size_t bytes) = nullptr;                     // aligned to 256 bytes; throws Failure if none is left
   void (*write)(void* to, const void* from, size_t bytes) = nullptr;   // from the host
@@ -27,8 +27,8 @@ struct Backend {
   // outside step(); the caller then calls write() with memory of the pool.
   const void* (*upload)(const void* values, size_t bytes) = nullptr;
   void (*wait)() = nullptr;                                      // returns once all work started before is done
-  // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
-  // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
+  // Runs work() and records its kernel launches. As long as later calls make the same launches, these are replayed all
+  // at once, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work) = nullptr;
   // Sets how products of the calling thread's queue round, and on a GPU the engine that computes them;
   // `MatmulPrecision` below limits it to a scope. Throws BadInput if this device does not support them.
@@ -40,7 +40,7 @@ struct Backend {
   double (*free_bytes)() = nullptr;                              // free device memory; null on the CPU
 };
 
-const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
+const Backend& backend(Device);             // throws BadInput if this build or this machine has no such device
 void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
 // Scope guard: while it lives, the calling thread's products on the device round in this way, and this engine computes

@@ -1,4 +1,4 @@
-// The checksum that identifies weights: FNV-1a of 32 bits (Fowler, Noll, Vo), byte by byte.
+// The checksum that identifies weights: 32-bit FNV-1a (Fowler, Noll, Vo), byte by byte.
 #pragma once
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// Reads the whole text, which has no space, + or 0x in front; false if it is no number. A number that is too large
+// Reads the whole text; false unless it is a number, without a space, + or 0x in front. A number that is too large
 // becomes the largest.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -49,7 +49,7 @@ std::string read_length(const std::string& name, const std::string& text, Range 
   return fmt::format("{}L", share);
 }
 
-// "1/2.50/8", each read, as "1/2.5/8"
+// Reads each item of a list: "1/2.50/8" becomes "1/2.5/8"
 template <class Read>
 std::string read_list(const std::string& text, const Read& read_one) {
   std::vector<std::string> each;
@@ -57,7 +57,7 @@ std::string read_list(const std::string& text, const Read& read_one) {
   return fmt::format("{}", fmt::join(each, "/"));
 }
 
-// "5" as "5:5"
+// "5" becomes "5:5"
 std::string read_lengths(const std::string& name, const std::string& text, Range range, const std::string& takes) {
   const size_t colon = text.find(':');
   if (text.empty() || text.find_first_not_of("0123456789:") != text.npos || text.back() == ':' || colon == 0 ||
@@ -231,7 +231,7 @@ size_t Choices::place(const std::string& option) const {
 }
 
 Settings Choices::set(const std::string& option, const std::string& text) {
-  if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; use {} alone", owner_, option, owner_);
+  if (options_->empty()) bad_input("{} has no options; leave out \"{}\"", owner_, option);
   if (const size_t at = place(option); at < options_->size()) {
     const Option& o = (*options_)[at];
     if (text == "on" && !owner_.empty() && o.kind != Option::Kind::toggle && o.kind != Option::Kind::word)
@@ -252,13 +252,13 @@ Settings Choices::set(const std::string& option, const std::string& text) {
 
 const std::string& Choices::operator[](const std::string& option) const {
   if (const size_t n = place(option); n < options_->size()) return values_[n];
-  failure("{}: option {} was not declared; add it to the options where {} stands", owner_, option, owner_);
+  failure("{}: option {} was not declared; add it where {} declares its options", owner_, option, owner_);
 }
 
 const std::string& Choices::no_share(const std::string& option) const {
   const std::string& text = (*this)[option];
   if (is_share(text))
-    bad_input("{}: {} = {} is a share of a trained length, and none is known here; give a number", owner_, option,
+    bad_input("{}: {} = {} is a share of the trained length, which is unknown here; give a number", owner_, option,
               text);
   return text;
 }

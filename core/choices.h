@@ -1,5 +1,5 @@
 // One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a
-// source and options of its own, declared at its definition. One spelling names the thing and its options, on the
+// source and options of its own, declared at its definition. The thing and its options are spelled alike on the
 // command line, in TOML files and on pages:
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
@@ -23,7 +23,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;   // name and
 
 // One option of a thing.
 struct Option {
-  //   toggle  on or off        word    one of `words`          whole, number    3   2.5; a whole number's `words`, too
+  //   toggle  on or off        word    one of `words`          whole, number    3   2.5; whole also takes its `words`
   //   wholes, numbers          lists: 1/2/8   1/2.5/8
   //   length  a whole number, or a share of the trained length: 0.5L           lengths          a range: 1:100
   enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };
@@ -43,8 +43,8 @@ struct Option {
   Kind kind;
   std::vector<std::string> words = {};   // none: any text; for a whole number: words in its place
   Range range = {0, 0};
-  // For an option whose words are names of things with options of their own: the settings that a text such as
-  // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: it sets this option
+  // For an option whose words are names of things with options of their own: the settings of this option and of others
+  // that a text such as "randomized:max_position=4096" stands for. Throws BadInput. Null: a text sets this option
   // alone.
   Settings (*sets)(const std::string& text) = nullptr;
   // For an option whose value is of a type of its own: parses the text, for RunSpec::value (experiment/run_spec.h).
@@ -57,18 +57,18 @@ struct Option {
 };
 
 bool is_share(const std::string& length);        // "0.5L"
-// The share that `length` states of `whole`, rounded down: "0.5L" of 41 is 20.
+// The share `length` of `whole`, rounded down: "0.5L" of 41 is 20.
 int64_t share_of(const std::string& length, int64_t whole);
 
 // The value of `text`, given for the option `name`. All throw BadInput with name, text and Option::takes().
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
-// Text that reads back as the same number, "1e16": without the + of an exponent, which separates groups of heads.
+// Text that reads back as the same number, without the + of an exponent ("1e16"), as a + separates groups of heads.
 std::string spelled(double);
 std::string to_string(Range);   // "1 .. 16777216"
 
-// "alibi:mode=differences,symmetric", in parts. A switch alone is "on".
+// "alibi:mode=differences,symmetric", in parts. An option without a value is "on".
 struct Spelling {
   std::string name;
   Settings settings;
@@ -83,7 +83,7 @@ class Choices {
  public:
   Choices() = default;                                               // for a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Returns all options that change, with their values: one, or several where Option::sets says so. Throws BadInput for
+  // Sets the option. Returns all that are set, with their values: one, or several by Option::sets. Throws BadInput for
   // an option that the owner does not have (did you mean), and for a value that the option does not take.
   Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
@@ -96,7 +96,7 @@ class Choices {
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return *options_; }
-  // "alibi:symmetric": the name, its lengths, and the other options that are not at their defaults
+  // "alibi:symmetric": the name, all options that are lengths, and of the others those that are not at their defaults
   std::string spelled() const;
 
  private:
@@ -132,7 +132,7 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 }
 
 using RunValues = std::map<std::string, std::string>;   // of the run, for options that a spelling does not set
-RunValues trained_on(int64_t slots);                     // the trained length alone, of which 0.5L is the half
+RunValues trained_on(int64_t slots);                     // the trained length alone; 0.5L is half of it
 
 // All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
 // become numbers. Throws BadInput.

@@ -10,7 +10,7 @@ constexpr double word = sizeof(real), number = sizeof(int);
 
 Cost operator+(Cost a, Cost b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 
-// The costs of n_1 x n_2 x ... multiply-adds, of n reals or integers that are read or written, and of a result of n.
+// The costs of n_1 x n_2 x ... multiply-adds, of as many reals or integers read or written, and of a result that large.
 template <class... N>
 Cost products(N... n) { return {2 * (double(n) * ...), 0}; }
 template <class... N>
@@ -34,10 +34,10 @@ Cost binary(const StridedLoop& loop) {
 
 // -- attention ------------------------------------------------------------------------------------------------------
 struct Attention {
-  // elements of the arrays, pairs not masked
+  // elements of the arrays; seen: pairs that are not masked
   double q, k, o, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias, tables, seen;
   explicit Attention(const AttentionArgs& args) {
-    // All fields by name, so that one which is added does not compile until it is counted here.
+    // All fields by name: when one is added, this does not compile until it is counted here.
     const auto& [B, Tq, Tk, H, G, D, Dv, causal, offset, scale, pieces, N, piece, v_at, q_rel_at, r_at, gain_at,
                  bias_at, temperature_at, temperature_batch, temperature_heads, key_lengths, pairs, pairs_batch, R,
                  q_bias_at, q_rel_bias_at] = args;

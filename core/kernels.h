@@ -18,13 +18,13 @@
 
 namespace poslab {
 
-// A loop over size[0] x size[1] x ... places, innermost last. y, a, b: the steps of two or three arrays, in elements,
-// one per dimension. Broadcasting has steps of 0, which repeat an element; a permutation has them in another order.
+// A loop over size[0] x size[1] x ... indices, innermost last. y, a, b: the steps of two or three arrays, in elements,
+// one per dimension. In broadcasting steps of 0 repeat an element; a permutation has the steps in another order.
 struct StridedLoop {
   static constexpr int max_dims = 6;
   int dims = 0;
   int64_t size[max_dims] = {}, y[max_dims] = {}, a[max_dims] = {}, b[max_dims] = {};
-  [[gnu::always_inline]] int64_t count() const {         // places
+  [[gnu::always_inline]] int64_t count() const {         // indices
     int64_t n = 1;
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
@@ -36,8 +36,8 @@ struct StridedLoop {
   }
 };
 
-// c = a b for each of `batch` pairs of matrices. step: elements from one matrix of the batch to the next; 0 for an a or
-// b that all share.
+// c = a b for each of `batch` pairs of matrices. step: elements from one matrix of the batch to the next; 0 where all
+// pairs share one a or b.
 struct Product {
   int64_t batch = 1;
   int m = 0, n = 0, k = 0;   // a: (m, k)   b: (k, n)   c: (m, n)
@@ -76,7 +76,7 @@ struct NormForm {
 //   o_i  = sum_j a_ij v_j
 //   pair(i,j) = j - t + slots - 1, slots = max(offset + queries, keys), rows = slots - 1 + keys;   or pairs[b][i][j]
 //
-// q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
+// q . k is the product of the piece that holds the pair; none is in two pieces. Query i sees key j if one holds the
 // pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
 constexpr int far = 1 << 30, max_pieces = 4;   // far: beyond any slot
 struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < end

@@ -37,9 +37,9 @@ struct MemoryPool {
   Device device = Device::cpu;
   Mutex mutex;
 #ifdef POSLAB_WATCHED_MEMORY
-  std::map<size_t, std::vector<real*>> free;  // by their bytes
+  std::map<size_t, std::vector<real*>> free;  // by size in bytes
 #else
-  std::array<std::vector<real*>, 256> free;  // by their class
+  std::array<std::vector<real*>, 256> free;  // by size class
 #endif
   Memory count{};
   char* rest = nullptr;  // the uncut part of the latest region
@@ -60,7 +60,7 @@ constexpr size_t line = 64;  // a cache line, and the widest vector
 [[maybe_unused]] size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
 
 MemoryPool& pool(Device device) {
-  static MemoryPool* all = [] {  // outlive every static Tensor
+  static MemoryPool* all = [] {  // never freed: outlives every static Tensor
     MemoryPool* pools = new MemoryPool[1 + max_queues];
     for (int q = 0; q < max_queues; ++q) pools[1 + q].device = Device::cuda;
     return pools;
@@ -166,7 +166,7 @@ real* scratch(int buffer, int64_t n) {
     block = Block(), size = 0;  // the next line may throw
     block = Block(n), size = n;
   }
-#ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left more, and values
+#ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left a larger buffer, and values
   if (size > 0) {
     POSLAB_NO_BUFFER(block.get(), size_t(size) * sizeof(real));
     POSLAB_NO_VALUES(block.get(), size_t(n) * sizeof(real));

@@ -40,7 +40,7 @@ struct Memory {
   int64_t bytes_requested;     // by tensors; their blocks may be larger
   int64_t bytes_peak;          // largest bytes_requested so far, or since the latest reset_peak()
 };
-Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
+Memory memory(Device = Device::cpu);   // on a GPU: of the calling thread's queue
 void reset_peak(Device = Device::cpu);
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the

@@ -52,9 +52,9 @@ bool word_of(const std::string& part, const std::string& whole) {
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 
-// Smallest for one edit; then for the beginning of a name, as "temp" is of "temperature"; then for a few edits; then
-// for a shared word, or a name in front; else `unlike`. Edits count if they are at most half of the shorter word ("sin"
-// is no slip of "pi"), or if both words begin with the same three letters, as "halves" and "half".
+// Smallest for one edit; then where `typed` begins `known`, as "temp" begins "temperature"; then for a few edits; then
+// where a word is shared, or `known` begins `typed`; else `unlike`. Edits count if they are at most half of the shorter
+// word ("sin" is no slip of "pi"), or if both words begin with the same three letters, as "halves" and "half".
 size_t distance(const std::string& typed, const std::string& known) {
   const size_t shorter = std::min(typed.size(), known.size()), longer = std::max(typed.size(), known.size());
   const size_t wrong = edits(typed, known);

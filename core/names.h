@@ -15,8 +15,8 @@ struct OtherNames {
 // The entry that is nearest to `typed`; null if none is near.
 const std::string* nearest(const std::string& typed, const std::vector<std::string>& known);
 
-// A message: `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is
-// left out if there is a nearest entry, or if `elsewhere` names where to find it, such as "`poslab train --help`".
+// A message: `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. More than 20 known names
+// are left out if one is near, or if `elsewhere` says where to find them, such as "`poslab train --help`".
 // `advice` gives a better message for some names, such as names of another list (lab/files/advice.h).
 using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 inline Advice advice = nullptr;   // returns "" for other names

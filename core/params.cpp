@@ -58,7 +58,7 @@ Tensor Params::make(const std::string& name, Shape shape) const {
     if (e.name == whole) bad_input("params: there is a parameter {} already; give each a name of its own", whole);
   Tensor x(std::move(shape));
   if (store_->count + x.size() > most)
-    bad_input("params: {} of shape {} makes them more than {} numbers; build a smaller model", whole,
+    bad_input("params: with {} of shape {} there are more than {} numbers; build a smaller model", whole,
               to_string(x.shape()), most);
   x.require_grad();
   store_->entries.push_back({whole, x, store_->count});
@@ -69,7 +69,7 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 template <class Draw>
 Tensor Params::request(const std::string& name, Shape shape, const Draw& draw) const {
   if (store_->given) {
-    if (shape.size() > 2) bad_input("params: {} of shape {} is in no external checkpoint", name, to_string(shape));
+    if (shape.size() > 2) bad_input("params: {} is {}; external checkpoints give 1 or 2 axes", name, to_string(shape));
     Tensor x(shape);
     std::vector<int> rows(shape.size() == 1 ? 1 : size_t(shape[0]));
     std::iota(rows.begin(), rows.end(), 0);
@@ -136,7 +136,7 @@ void Params::pack(Device device) const {
 }
 
 Device Params::device() const {
-  if (!store_->values && count()) bad_input("params: they are not packed; call pack() once all of them are made");
+  if (!store_->values && count()) bad_input("params: parameters are not packed; call pack() once all are made");
   return store_->device;
 }
 int64_t Params::count() const { return store_->count; }

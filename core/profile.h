@@ -1,7 +1,7 @@
 // The time of a run, kernel by kernel, beside a floor: the least time in which this machine could do it,
 //   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
-// At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
-// One backend at a time. On an asynchronous device a twin waits for its kernel.
+// At POSLAB_DEBUG=2 and above kernels() hands out a table of timed twins (timing_twins); below, nothing of this runs.
+// It times one backend at a time. On an asynchronous device a twin waits for its kernel.
 #pragma once
 #include <chrono>
 #include <string>
@@ -33,7 +33,7 @@ struct ProfileTotals {
   double compute_floor = 0, memory_floor = 0;   // seconds of the calls bound by FLOPs, and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-// Of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def.
+// The totals of all kernels run since the last clear_profile_totals(), in the order of core/kernels.def.
 std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 

@@ -1,5 +1,5 @@
-// The one scalar type. `float` everywhere; the double build compiles the same sources with `double` and checks every
-// gradient there against central differences.
+// The one scalar type: `float`, but in the double build `double`. That build, of the same sources, checks every
+// gradient against central differences.
 #pragma once
 
 namespace poslab {

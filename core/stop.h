@@ -27,8 +27,8 @@ class Stoppable {
  private:
   bool enabled_;
 };
-inline std::atomic<int> stoppable = 0;   // how many enabled ones live
-inline bool cancelled() {                // whether kernels may skip work: a stop was requested, and one lives
+inline std::atomic<int> stoppable = 0;   // how many enabled guards live
+inline bool cancelled() {                // whether kernels may skip work: a stop was requested, and a guard lives
   return stop_requested.load(std::memory_order_relaxed) && stoppable.load(std::memory_order_relaxed) > 0;
 }
 

@@ -23,7 +23,7 @@ struct StoredMatrix {
   StoredMatrix to(Device) const;
 };
 
-// The numbers of each form, and their values.
+// A number of each form, and its value.
 struct Bfloat16 { uint16_t bits; };
 struct Float16 { uint16_t bits; };
 

@@ -1,6 +1,6 @@
 // A small language model learns a made-up language that copies from far away (tasks/language/copy_grammar.h), on texts
-// of 128 tokens. Its loss on longer ones, with RoPE as trained and with ReRoPE in its place, is printed beside the
-// least that is possible.
+// of 128 tokens. Prints its loss on longer texts, with RoPE as trained and with ReRoPE in its place, beside the least
+// possible loss.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -19,7 +19,7 @@ const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 
 constexpr int end = 64;  // the tested tokens at the end of a text
 struct Lesson {
-  Ids read, expected;  // (sequences, T) twice: the token after each
+  Ids read, expected;  // (sequences, T) each; expected: the token after each one read
   double least = 0;    // the loss, in nats a token, of the best possible model at the end of these texts
 };
 Lesson lesson(int sequences, int length, Stream stream) {
@@ -59,7 +59,7 @@ int main() {
   const Decoder model(params, spec);
   params.pack();
   Adam adam(params, 2e-3);
-  fmt::print("{} parameters; the least loss is {:.3f}, and {:.3f} for who cannot look back beyond a clause\n",
+  fmt::print("{} parameters; the least loss is {:.3f}, and {:.3f} without a look back beyond the clause\n",
              params.count(), grammar.least_loss(), grammar.least_loss_within_clauses());
 
   for (; adam.step < 600; ++adam.step) {

@@ -18,7 +18,7 @@ using namespace poslab;
 constexpr int strings = 32, longest = 20;
 constexpr uint64_t seed = 0;
 
-// Tokens count 0, 1, 2, ...; all layers read the same numbers.
+// Tokens are at positions 0, 1, 2, ..., the same in all layers.
 PositionSample counted(int slots) {
   std::vector<double> position;
   for (int i = 0; i < slots; ++i) position.push_back(i);

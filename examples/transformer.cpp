@@ -1,5 +1,5 @@
 // A transformer learns to sort strings of up to 10 symbols and is then tested on longer ones. A RunSpec
-// (experiment/run_spec.h) has all options of `poslab train`, by the same names.
+// (experiment/run_spec.h) has all options of `poslab train`, under the same names.
 #include <fmt/format.h>
 
 #include "experiment/evaluate.h"

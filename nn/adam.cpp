@@ -22,7 +22,7 @@ void check(const Adam& a, const Params& p) {
     bad_input("adam: epsilon is {}; give 1e-12 or more, such as 1e-8", a.epsilon);
   if (!(a.clip > 0)) bad_input("adam: clip is {}; give more than 0, such as 1, or infinity for no clipping", a.clip);
   if (!(a.decay >= 0 && a.lr * a.decay < 1))
-    bad_input("adam: decay is {} at lr {}; give 0 or more, with lr times it below 1, such as 0.1", a.decay, a.lr);
+    bad_input("adam: decay is {} at lr {}; give 0 or more, such as 0.1, with lr * decay below 1", a.decay, a.lr);
   for (const Tensor* moments : {&a.m, &a.v})
     if (!*moments || size_t(moments->size()) != size_t(p.count()))
       bad_input("adam: {} moments for {} parameters; construct Adam with these parameters",

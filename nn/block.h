@@ -16,7 +16,7 @@ struct LayerPass {
   const Positions& positions;
   Dropout dropout;       // after the first sub-layer; the second uses the next site
   Trace* trace = nullptr;
-  const PositionSample* documents = nullptr;   // where a sequence has several: read in place of `positions`
+  const PositionSample* documents = nullptr;   // for sequences of several documents: read in place of `positions`
   int earlier = 0;       // blocks of the loops before this one: a trace numbers this block after them
   Dropout second_dropout() const {
     Dropout d = dropout;

@@ -17,7 +17,7 @@ DecoderSpec require_valid(DecoderSpec s) {
               "at least 1", s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff, s.loops);
   if (s.head_dim < 0) bad_input("decoder: head_dim {}; it must be at least 1, or 0 for d_model / heads", s.head_dim);
   if (!s.head_dim && s.d_model % s.heads)
-    bad_input("decoder: {} heads do not divide d_model = {}; choose as many as divide it", s.heads,
+    bad_input("decoder: {} heads do not divide d_model = {}; choose a number that does", s.heads,
               s.d_model);
   if (s.heads % s.key_heads)
     bad_input("decoder: {} key heads do not divide {} heads; choose key_heads that do",
@@ -39,7 +39,7 @@ DecoderSpec require_valid(DecoderSpec s) {
   return s;
 }
 
-// A unit has no states of the width of its queries and keys, which other schemes read or add to.
+// Some schemes read or change states that are as wide as queries and keys; a gated attention unit has none.
 void check_units(const DecoderSpec& s, const PositionLayers& encoding) {
   const auto reads = [](const auto& layer) { return reads_states(*layer); };
   if (s.gau && (encoding.embed || std::any_of(encoding.layers.begin(), encoding.layers.end(), reads)))
@@ -49,7 +49,7 @@ void check_units(const DecoderSpec& s, const PositionLayers& encoding) {
         s.encoding.spelled());
 }
 
-// A scheme with weights of its own may look further.
+// A scheme that computes weights of its own may look beyond the window.
 void check_windows(const DecoderSpec& s, const PositionLayers& encoding) {
   for (size_t l = 0; l < s.windows.size(); ++l)
     if (s.windows[l] && reads_states(*encoding.layers[l]))
@@ -171,7 +171,7 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   const int B = tokens.shape()[0];
   const int given = packed ? n : pass.positions.at_embedding().time(), slots = cache ? cache->slots(n) : n;
   if (given != slots)
-    bad_input("decoder: positions for {} slots, and there are {}, {} of them in the cache; give one for each", given,
+    bad_input("decoder: positions for {} slots; there are {} slots, {} of them in the cache; give one for each", given,
               slots, before);
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;

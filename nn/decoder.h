@@ -15,7 +15,7 @@ namespace poslab {
 struct DecoderSpec {
   int vocabulary = 256;
   int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
-  int loops = 1;                                 // how often the blocks are passed, with the same weights
+  int loops = 1;                                 // how many times a pass goes through the blocks
   int head_dim = 0;                              // of a query, key or value; 0: d_model / heads
   bool biases = false;                           // of queries, keys and values
   bool output_bias = false;                      // of attention's output projection
@@ -70,7 +70,7 @@ class Decoder {
   // parameters, which were not trained.
   Decoder with_encoding(const Chosen<Scheme>&) const;
   Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;
-  Decoder with_loops(int) const;                 // passes its blocks this often, its weights shared
+  Decoder with_loops(int) const;                 // goes through its blocks this many times, its weights shared
 
  private:
   Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;

@@ -13,14 +13,14 @@ namespace poslab {
 void TokenChoice::check() const {
   if (!(temperature >= 0) || !std::isfinite(temperature))
     bad_input("temperature = {}; it must be 0 or more: 0 always takes the most probable token", temperature);
-  if (top_k < 0) bad_input("top_k = {}; it must be 0, for all tokens, or more", top_k);
-  if (!(top_p > 0 && top_p <= 1)) bad_input("top_p = {}; it must be above 0 and at most 1, for all tokens", top_p);
+  if (top_k < 0) bad_input("top_k = {}; it must be 0 (all tokens) or more", top_k);
+  if (!(top_p > 0 && top_p <= 1)) bad_input("top_p = {}; it must be above 0 and at most 1 (all tokens)", top_p);
 }
 
 namespace {
 
-// The tokens that may be drawn: the top_k most probable, the largest logit first and equal ones by number. Without
-// top_k and top_p no order is needed: all tokens by number.
+// The tokens that may be drawn: the top_k most probable, the largest logit first, and tokens of equal logits by number.
+// Without top_k and top_p no order is needed: all tokens by number.
 std::vector<int> candidates(const real* logits, int vocabulary, const TokenChoice& choice) {
   std::vector<int> all(size_t(vocabulary), 0);
   for (int i = 0; i < vocabulary; ++i) all[size_t(i)] = i;
@@ -72,7 +72,7 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
 }
 
-// Whether idle slots may be between the keys and the query (Positions::in_cache): tokens may come in any order, or
+// Whether idle slots may lie between the keys and the query (Positions::in_cache): if the order of tokens is free, or
 // layers read slots for windows alone.
 static bool may_pad(const Decoder& model, const Sampler& positions) {
   const DecoderSpec& s = model.spec();

@@ -19,7 +19,7 @@ struct TokenChoice {
   double top_p = 1;
   void check() const;                            // throws BadInput: a number out of range
 };
-// logits (vocabulary), a random number in [0, 1) -> a token. Throws Failure for a NaN or if no largest logit is finite.
+// logits (vocabulary), a random number in [0, 1) -> a token. Throws Failure for a NaN or an infinite largest logit.
 int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
 
 struct Generation {

@@ -40,9 +40,9 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) co
   const Entries& all = layers_[size_t(layer)];
   const int more = added.k.dim(1), end = slots(more);
   if (const int given = added.k.dim(0); given != sequences_)
-    bad_input("cache: {} sequences come to a cache of {}; decode as many as it was made for", given, sequences_);
+    bad_input("cache: {} sequences for a cache of {}; decode as many as it was made for", given, sequences_);
   if (end > capacity_)
-    bad_input("cache: it has room for {} tokens, and {} come to the {} that it holds; make a larger one", capacity_,
+    bad_input("cache: it has room for {} tokens; {} more do not fit beside the {} in it; make a larger one", capacity_,
               more, length_);
   const auto kept = [&](const Tensor& buffer, const Tensor& x) {
     if (!buffer) return Tensor();
@@ -82,7 +82,7 @@ Ids KeyValueCache::key_lengths(int more) const { return multiple_ == 1 ? Ids() :
 
 void KeyValueCache::reorder(const std::vector<int>& from) {
   if (int(from.size()) != sequences_)
-    bad_input("cache: an order of {} sequences for {}; give one for each", from.size(), sequences_);
+    bad_input("cache: an order of {} entries for {} sequences; give one for each", from.size(), sequences_);
   bool moves = false;
   for (int b = 0; b < sequences_; ++b) moves |= from[size_t(b)] != b;
   if (!moves) return;

@@ -73,7 +73,7 @@ T5 T5::with_encoding(const Chosen<Scheme>& scheme) const {
     (decoder ? other.decoder_ : other.encoder_).encoding =
         std::make_shared<const PositionLayers>(Params(0), scheme, shape);
   }
-  // T5's own has parameters, so the other one is scaled.
+  // Only T5's own scheme can be unscaled, and it has parameters: so this other scheme is scaled.
   if (is_unscaled(spec_.encoding)) other.query_factor_ = query_factor_ * std::sqrt(double(spec_.head_dim));
   other.spec_.encoding = scheme;
   return other;
@@ -106,7 +106,7 @@ std::vector<T5Memory> T5::memory(const Tensor& states, const Ids& lengths) const
 Tensor T5::decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass& pass) const {
   check_rows("what the decoder reads", read);
   if (read.shape()[0] != states.dim(0))
-    bad_input("t5: {} sequences to decode and states of {}; they must be as many", read.shape()[0], states.dim(0));
+    bad_input("t5: {} sequences to decode and states of {}; the numbers must be equal", read.shape()[0], states.dim(0));
   return expose(pass.trace, "logits", "", logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr)));
 }
 
@@ -126,7 +126,7 @@ T5Cache T5::cache(const Tensor& states, const Ids& lengths, int capacity, int be
 Tensor T5::step(const Ids& newest, const Pass& pass, T5Cache& cache) const {
   check_rows("the newest tokens", newest);
   if (newest.shape()[0] != cache.self.sequences())
-    bad_input("t5: {} sequences come to a cache of {}; decode as many as it was made for", newest.shape()[0],
+    bad_input("t5: {} sequences for a cache of {}; decode as many as it was made for", newest.shape()[0],
               cache.self.sequences());
   const NoGrad no_gradient;
   const Tensor all = run(decoder_, newest, {}, pass, cache.memory, &cache.self);
@@ -145,7 +145,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
                const std::vector<T5Memory>& memory, KeyValueCache* cache) const {
   const int n = tokens.shape()[1], before = cache ? cache->length() : 0;
   if (const int slots = pass.positions.at_embedding().time(); slots != before + n)
-    bad_input("t5: positions for {} slots, and there are {}, {} of them in the cache; give one for each", slots,
+    bad_input("t5: positions for {} slots; there are {} slots, {} of them in the cache; give one for each", slots,
               before + n, before);
   pass.positions.begin_pass();
   Tensor x = gather(embedding_, tokens);

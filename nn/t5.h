@@ -46,7 +46,7 @@ class T5 {
   // of the decoder, which has no temperature; and head.w unless it is tied. Throws BadInput for sizes below 1, a start
   // outside the vocabulary, and a scheme that cannot work without a causal mask.
   T5(const Params&, T5Spec);
-  // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count, the rest is padding;
+  // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count; the rest is padding;
   // absent: all. The states of padding are undefined.
   Tensor encode(const Ids& tokens, const Ids& lengths, const Pass&) const;
   // read (B, n): the start token and the answer without its last token -> logits (B, n, vocabulary)

@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Starts as T5 does: N(0, 1 / in), and W_q with 1 / sqrt(D) of that where logits have no such factor.
+// Starts as T5 does: N(0, 1 / in), and W_q 1 / sqrt(D) times as large where logits have no such factor.
 T5Block::Attention T5Block::attention(const Params& p) const {
   const int C = spec_.d_model, all = spec_.heads * spec_.head_dim;
   const double in = 1 / std::sqrt(double(C));
@@ -48,7 +48,7 @@ Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   return activation(".attention.added", linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output));
 }
 
-// The sequences that share a memory follow one another as queries of one, since none sees the others.
+// Sequences that share a memory are read as one long sequence of queries, since no query sees another.
 Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   const T5Memory& m = *pass.memory;
   const int S = m.k.dim(0), queries = y.dim(0) / S * y.dim(1);

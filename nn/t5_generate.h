@@ -1,4 +1,4 @@
-// Answers from T5: the most probable token again and again, or beam search, as transformers' generate computes them.
+// Answers from T5: the most probable token each time, or beam search, as by `generate` of Hugging Face's transformers.
 #pragma once
 #include "nn/t5.h"
 

@@ -7,7 +7,7 @@
 namespace poslab {
 namespace {
 
-// '*' matches any run of characters, also an empty one.
+// '*' matches any run of characters, even an empty one.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] == '*') return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));
@@ -40,7 +40,7 @@ Tensor Trace::operator()(const std::string& name, Tensor x) {
 
 void Trace::capture(const std::string& name, const Tensor& x) {
   if ((*this)(name, x).data() != x.data())
-    bad_input("trace: {} is computed only to be shown, and nothing reads it; replace its result, {}heads", name,
+    bad_input("trace: {} is computed only to be shown, and nothing reads it; replace {}heads", name,
               name.substr(0, name.rfind('.') + 1));
 }
 

@@ -14,7 +14,7 @@ struct TransformerSpec {
   int symbols_in = 3;        // embedding rows, "empty" included
   int symbols_out = 2;
   int layers = 5, heads = 8, d_model = 64;
-  // How often the layers are passed, with the same weights; none: as often as the input has symbols besides "empty".
+  // How many times a pass goes through the layers; none: as many times as the input has symbols besides "empty".
   std::optional<int> loops = 1;
   int ffn_multiplier = 4;          // d_ff / d_model
   bool causal = false;
@@ -42,7 +42,7 @@ class Transformer {
   const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with other layers of positions, one for each block.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
-  Transformer with_loops(std::optional<int>) const;   // passes its layers this often, its weights shared
+  Transformer with_loops(std::optional<int>) const;   // goes through its layers this many times, its weights shared
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 

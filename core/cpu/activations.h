@@ -1,4 +1,4 @@
-// The activations of feed-forward networks, in vectors, each with its slope: elementwise.cpp and
+// The activations of feed-forward networks, in vectors, each with its slope, for elementwise.cpp and
 // gated_feed_forward.cpp. NaN stays NaN, infinities give the limits: a factor that is exactly 0 is not multiplied by x,
 // which may be infinite.
 #pragma once
@@ -31,8 +31,8 @@ inline Vec lower_tail(Vec x, Vec) {
   return x;
 }
 #else
-// P(x) exp(x^2 / 2) is t times a polynomial in t = 1 / (1 - 0.35 x): a Chebyshev fit of our own, within 4e-8 down to
-// -13.5, where the other factor is 0
+// P(x) exp(x^2 / 2) is t times a polynomial in t = 1 / (1 - 0.35 x): a Chebyshev fit of our own, within 4e-8 for x down
+// to -13.5, below which the other factor is 0
 inline Vec lower_tail(Vec x, Vec e) {
   const Vec t = 1.f / (1.f - x * 0.35f);
   Vec p = splat(-0.0289003365f);

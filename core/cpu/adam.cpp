@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t grain = 8192;
 
-// Moments below these limits count as 0, and so do gradients whose moments would be: the first moment of a dead unit
+// Moments below these limits count as 0, and so do gradients that would cause them: the first moment of a dead unit
 // shrinks for ever, soon to subnormal numbers, which are slow. With epsilon = 1e-8 this changes no weight above 1e-18
 // (nn/adam.h refuses epsilon below 1e-12).
 constexpr real tiny = real(1e-30), tiny_square = real(1e-35), no_square = real(1e-16);

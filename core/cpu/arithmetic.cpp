@@ -22,7 +22,7 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
   ++to.dims;
 }
 
-// A place of a loop, from the n-th on: its index and the offsets of its elements in y, a and b.
+// A place in a loop, at first the n-th: its index and the offsets of its elements in y, a and b.
 struct Place {
   const StridedLoop& loop;
   int64_t index[StridedLoop::max_dims] = {}, y = 0, a = 0, b = 0;
@@ -51,7 +51,7 @@ struct Rows {
   }
 };
 
-// row(offset in y, in a, in b, length) for all rows, a single long one cut up
+// row(offset in y, in a, in b, length) for all rows; a single long row is cut up
 template <class Row>
 void for_rows(const Rows& rows, const Row& row) {
   const int64_t count = rows.outer.count();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
-// y_e = f(e, lanes in use), or y_e += it unless y is empty, a vector at a time
+// y_e = f(e, lanes in use), or with `add` y_e += it, a vector at a time
 template <class F>
 void each(real* y, bool add, int64_t n, const F& f) {
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
@@ -80,8 +80,8 @@ Vec tanh(Vec x) {
 }
 
 // sin(x + quarters pi/2), by x = n pi/2 + r, |r| <= pi/4, and Chebyshev fits of our own to sine and cosine of r, within
-// 1e-9. pi/2 is subtracted in four parts; n times each of the first three is exact for n < 8192, so that values beside
-// zeros are right too. For larger |x|, infinities and NaN of_one() computes one lane after the other.
+// 1e-9. pi/2 is subtracted in four parts; n times each of the first three is exact for n < 8192, so that values near
+// zeros are right too. For larger |x|, infinities and NaN, of_one() computes one lane after the other.
 template <class OfOne>
 Vec wave(Vec x, int quarters, const OfOne& of_one) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));

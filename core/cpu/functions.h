@@ -1,4 +1,4 @@
-// Functions that several kernels need, in vectors. The others are in elementwise.cpp.
+// Functions of vectors that several kernels need. The other functions are in elementwise.cpp.
 #pragma once
 #include "core/cpu/simd.h"
 

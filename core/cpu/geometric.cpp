@@ -1,5 +1,5 @@
 // The weights of geometric attention, a row at a time. The formula is in core/more_kernels.def: terms of one key are
-// computed in vectors; the sums over the keys before it in one pass outwards, for the gradient inwards.
+// computed in vectors; sums over the keys before it in one pass outwards, and for the gradient inwards.
 #include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -59,7 +59,7 @@ void weights(real* a, const real* z, const real* side, const Query& query, int k
   softmax_row(a, u, max_row(u, n), n);
 }
 
-// dx, and its sums on either side, right first
+// Writes dx; returns its sums over the keys on either side
 struct Sides { real right, left; };
 Sides gradient(real* dx, const real* da, const real* a, const real* z, const real* side, const Query& query, int keys) {
   const int n = query.seen();

@@ -13,7 +13,7 @@ struct Places {
   Vec share;
   LaneMask slopes;  // whether p is inside the table; outside y is constant
   Places(Vec p, int last) {
-    const Vec least{}, most = splat(real(last)), in = p > least ? (p < most ? p : most) : least;  // of NaN 0
+    const Vec least{}, most = splat(real(last)), in = p > least ? (p < most ? p : most) : least;  // NaN gives 0
     below = __builtin_convertvector(in, LaneMask);
     if (last > 0) below += below == last;  // true is -1
     share = (p != p ? p : in) - __builtin_convertvector(below, Vec);
@@ -61,7 +61,7 @@ void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
                                : for_rows<InMemory>(t, rows, entries, n, f);
 }
 
-// The number of places up to the last with a gradient. Under a causal mask half of all have none, and their zeros,
+// The number of places up to the last with a gradient. Under a causal mask half of them have none, and their zeros,
 // added to sums that begin at 0, would change no bit, unless a place is NaN.
 int places_with_grad(const real* dy, const real* p, int n) {
   while (n > 0 && dy[n - 1] == 0 && p[n - 1] == p[n - 1]) --n;

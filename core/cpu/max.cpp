@@ -17,7 +17,7 @@ void max(real* y, int* at, const real* x, int64_t rows, int n) {
     for (int64_t i = from; i < to; ++i) {
       const real* row = x + i * n;
       Vec top = splat(row[0]);
-      LaneMask first{}, nan{};  // first: for each lane, column 0 of the first vector with its `top`
+      LaneMask first{}, nan{};  // first: for each lane, the j of the first vector with its `top`
       for_vectors(n, [&](int j, int count) {
         const Vec v = load_or(row + j, count, row[0]);
         const LaneMask larger = v > top;

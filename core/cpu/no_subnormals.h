@@ -1,5 +1,5 @@
-// Switches subnormal numbers off. On Intel's processors an instruction that reads or gives one, a number below 1.2e-38,
-// takes some 150 cycles. A far key gives many: its weight times a small gradient.
+// Switches subnormal numbers (those below 1.2e-38) off: on Intel's processors an instruction that reads or produces one
+// takes some 150 cycles. A distant key produces many: its weight times a small gradient.
 #pragma once
 #include "core/cpu/simd.h"
 

@@ -51,7 +51,7 @@ template <NormKind kind>
 
 // d = the gradient of s through the norm; in rms plus ds, unless that is null. Adds this row's dgain and dbias to
 // `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
-// otherwise.
+// differently.
 [[gnu::always_inline]] inline void norm_row_backward(Rms, real* d, real* sums, const real* ds, const real* dy,
                                                      const real* s, const real* gain, int n, real epsilon) {
   const real inverse = Moments<NormKind::rms>(s, n, epsilon).inverse;
@@ -128,8 +128,8 @@ void norm_of_sum(real* y, real* s, const real* x, const real* z, const real* gai
                  const NormForm& form) {
   with_form(form, [&](auto kind, auto n) {
     parallel_ranges(form.rows, row_block, [&](int64_t from, int64_t to) {
-      // A row with a partial last vector would wait for its store (softmax_row). RMSNorm has two loops for its bits: in
-      // one, the compiler fuses other multiply-adds.
+      // A row with a partial last vector would wait for its store (softmax_row). RMSNorm has two loops to keep its
+      // bits: in a single loop the compiler fuses other multiply-adds.
       const bool at_once = kind() == NormKind::layer && n % lanes == 0;
       const real* f = dropout_factors(from, to, n, form.dropout);
       for (int64_t i = from; i < to; ++i) {

@@ -1,6 +1,6 @@
 // c = a b with factors rounded as cpu_rounding() says (core/rounding.h): linear layers, matmul, feed-forward networks.
-// gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); factors in the other forms are
-// copied and rounded for each product. Attention calls gemm.h itself.
+// gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); for tf32 and tf32x3 they are
+// copied and rounded in each product. Attention calls gemm.h itself.
 #pragma once
 #include "core/cpu/bf16/pairs.h"
 #include "core/cpu/transpose.h"
@@ -16,7 +16,7 @@ inline real to_tf32(real x) {
   return __builtin_bit_cast(float, (bits & exponent) == exponent ? bits : (bits + 0x1000u) & ~0x1FFFu);
 }
 
-// `lines` lines of n numbers each, rounded.
+// Copies `lines` lines of n numbers each, rounded.
 template <class Round>
 inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line, real* to, ptrdiff_t to_line,
                          const Round& round) {
@@ -27,13 +27,13 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
 struct Right {          // the factor b: b_pj = at[p row + j]
   const real* at = nullptr;
   ptrdiff_t row = 0;
-  bool packed = false;  // by Multiply: each row then holds two rows of b as pairs, or a rounded one
+  bool packed = false;  // by Multiply: each row then holds two rows of b as pairs, or one rounded row
 };
 
 // With fewer rows of a, a copy of b would take as long as the product.
 constexpr int few_rows = 8;
 
-// The product of a call of a kernel: multiply(m, n, k, a, b, ...).
+// The product within one call of a kernel: multiply(m, n, k, a, b, ...).
 class Multiply {
  public:
   // packs(): whether left() and right() pack.   steps(k): rows of b after packing k of them.   from_column, from_row: a
@@ -125,7 +125,7 @@ class Multiply {
 
  private:
 #ifndef POSLAB_DOUBLE
-  // Few rows of a, and an unpacked b of an even number of rows.
+  // For few rows of a, and an unpacked b with an even number of rows.
   template <class Finish>
   void multiply_in_place(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
     a.column *= reals_per_pair;

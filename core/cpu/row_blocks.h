@@ -1,6 +1,6 @@
 // The backward pass of a layer over many rows, in blocks. A block stays in the cache from the first operation to the
-// last. Threads take runs of blocks, each with a partial sum of the weights' gradients. The rows alone decide the
-// number of runs, so results do not depend on the number of threads.
+// last. Threads take runs of blocks; each run has a partial sum of the weights' gradients. The number of runs follows
+// from the number of rows alone, so results do not depend on the number of threads.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/kernels.h"
@@ -14,7 +14,7 @@ enum RowBlockBuffer { transposed_buffer, partials_buffer, hidden_buffer, transpo
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// At most 16 partial sums of `reals` numbers each, of rows in blocks of `block`.
+// At most 16 partial sums of `reals` numbers each, over rows in blocks of `block`.
 class PartialSums {
  public:
   PartialSums(int64_t rows, int64_t reals, int block = row_block)

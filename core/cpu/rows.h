@@ -49,7 +49,7 @@ template <class F>
   return max_lanes(top);
 }
 // y_j = e_j / z, e_j = exp(x_j - top), z = sum_j e_j; returns z. The last vector waits in a register: a load that
-// follows a masked store would wait until that has reached the cache.
+// follows a masked store would wait until the store has reached the cache.
 [[gnu::always_inline]] inline real softmax_row(real* y, const real* x, real top, int n) {
   Vec sum{}, last{};
   for_vectors(n, [&](int j, int count) {

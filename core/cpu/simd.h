@@ -68,7 +68,7 @@ inline V multiply_add(V a, Factor b, V c) {
   return a * b + c;
 }
 
-// The lanes below n, n < lanes: true is -1, as vector comparisons have it.
+// The lanes below n, n < lanes: true is -1, as in vector comparisons.
 #ifdef POSLAB_DOUBLE
 typedef int64_t LaneMask __attribute__((vector_size(vector_bytes)));
 #else
@@ -118,7 +118,7 @@ inline bool any(LaneMask m) {
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec max(Vec a, Vec b) {
   return _mm512_maskz_max_ps(0xFFFF, a, b);
-}  // GCC 12 makes two instructions of the other form
+}  // GCC 12 makes two instructions of the form without a mask
 inline Vec min(Vec a, Vec b) { return _mm512_maskz_min_ps(0xFFFF, a, b); }
 #else
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
@@ -179,7 +179,7 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 // error 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
 //
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
-// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. In softmax,
+// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would give one. In softmax,
 // cross-entropy and sigmoid a term of 1 hides the difference; exp(x) and softplus(x) are 0 instead of below 1.2e-38.
 inline Vec exp_unclamped(Vec x) {
 #ifdef POSLAB_DOUBLE

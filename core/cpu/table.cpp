@@ -1,5 +1,5 @@
 // The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set. The list is
-// core/kernels.def; the other files of this folder define them. A program of few kernels (cmake/spine) declares them
+// core/kernels.def; the other files of this folder define them. A program with few kernels (cmake/spine) declares them
 // [[gnu::weak]] by POSLAB_KERNEL: an undefined kernel is null.
 #include "core/cpu/layers.h"
 #include "core/cpu/openblas_product.h"

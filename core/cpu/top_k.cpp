@@ -1,4 +1,4 @@
-// The k largest numbers of each row, in order. A heap has the largest k so far, the smallest of them at its root; the
+// The k largest numbers of each row, in order. A heap holds the k largest so far, the smallest of them at its root; the
 // rest of the row is compared with the root a vector at a time, and few numbers enter the heap.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -18,7 +18,7 @@ inline bool before(const Entry& a, const Entry& b) {
   return a.column < b.column;
 }
 
-// In heap[0 .. k) both children of an entry come before it. Puts `entry` in the place of heap[i].
+// Replaces heap[i] by `entry` in a heap of k entries, in which both children of an entry rank before it.
 inline void sift_down(Entry* heap, int k, int i, Entry entry) {
   for (int child = 2 * i + 1; child < k; child = 2 * i + 1) {
     if (child + 1 < k && before(heap[child], heap[child + 1])) ++child;
@@ -37,7 +37,7 @@ void top_of_row(Entry* heap, const real* x, int n, int k) {
     for (int j = k + offset; j < k + offset + count; ++j)
       if (const Entry entry{x[j], j}; before(entry, heap[0])) sift_down(heap, k, 0, entry);
   });
-  for (int last = k - 1; last > 0; --last) {             // the worst goes to the end, again and again
+  for (int last = k - 1; last > 0; --last) {             // the last in rank moves to the end
     const Entry worst = heap[0];
     sift_down(heap, last, 0, heap[last]);
     heap[last] = worst;

@@ -4,7 +4,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-// W rows of W into columns. Each round interleaves the halves: one bit of a row's number goes to the column's number.
+// Turns W rows of W into columns. Each round interleaves the halves: one bit of a row's index moves to the column's.
 template <int W, int... i>
 inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   for (int round = 1; round < W; round *= 2) {

@@ -22,12 +22,12 @@ std::string fill(OpenBlas& blas, void* library) {
   const auto config = function<char*()>(library, "openblas_get_config"),
              core = function<char*()>(library, "openblas_get_corename");
   const auto set_threads = function<void(int)>(library, "openblas_set_num_threads");
-  if (!blas.gemm || !flavour || !config || !core || !set_threads) return fmt::format("it lacks {}, or says nothing of "
-      "how it was built", product);
+  if (!blas.gemm || !flavour || !config || !core || !set_threads) return fmt::format("it lacks {}, or does not "
+      "say how it was built", product);
   if (flavour() == 0) return "it is the serial flavour, which gives wrong numbers when several threads call it";
   if (flavour() != 1) return "it is the openmp flavour, which starts threads of its own in each of ours";
   if (std::string(config()).find("USE64BITINT") != std::string::npos) return "its integers have 64 bits";
-  set_threads(1);                                // beside ours, they would take turns with them on the same cores
+  set_threads(1);                                // its own threads would take turns with ours on the same cores
   std::istringstream words(config());
   std::string name, version;
   words >> name >> version;
@@ -35,7 +35,7 @@ std::string fill(OpenBlas& blas, void* library) {
   return "";
 }
 
-// Debian's name, whichever flavour the system has chosen; then that of the flavour with threads where they differ.
+// First Debian's name for whichever flavour the system has chosen; then the name of the flavour with threads.
 OpenBlas load() {
   std::string wrong;
   for (const char* file : {"libopenblas.so.0", "libopenblasp.so.0"}) {

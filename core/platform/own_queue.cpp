@@ -16,7 +16,7 @@ std::array<bool, max_queues> taken = {true};      // queue 0 has no owner
 }  // namespace
 
 OwnQueue::OwnQueue(Device device) : backend_(backend(device)) {
-  if (queue_of_thread) failure("this thread has queue {} of its own already", queue_of_thread);
+  if (queue_of_thread) failure("this thread already has a queue of its own, {}", queue_of_thread);
   const std::lock_guard lock(taking);
   const auto free = std::find(taken.begin(), taken.end(), false);
   if (free == taken.end())

@@ -33,7 +33,7 @@ void parallel_for(int64_t pieces, const Piece& piece) {
       pieces, [](const void* context, int64_t index) { (*static_cast<const Piece*>(context))(index); }, &piece);
 }
 
-// Cuts 0 .. n into ranges of `grain` and runs range(from, to) for each.
+// Cuts 0 .. n-1 into ranges of `grain` and runs range(from, to) for each, `to` not included.
 template <class Range>
 void parallel_ranges(int64_t n, int64_t grain, const Range& range) {
   parallel_for((n + grain - 1) / grain, [&](int64_t i) {

@@ -115,12 +115,12 @@ TEST_CASE("names: of several that stand in what was said, however long that is, 
 TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
   CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain\"?"));
-  CHECK(refused("plain:3") == "plain has no options, so \"3\" is none; use plain alone");
+  CHECK(refused("plain:3") == "plain has no options; leave out \"3\"");
   CHECK(refused("rich(window=8)").starts_with("unknown thing \"rich(window=8)\"; did you mean \"rich\"?"));
   CHECK(refused("rich:mode") == "rich: unknown mode \"on\". Known: paper, code");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
-  CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; use plain alone");
+  CHECK(refused("plain:mode=code") == "plain has no options; leave out \"mode\"");
   CHECK(refused("rich:mode=cod") == "rich: unknown mode \"cod\"; did you mean \"code\"? Known: paper, code");
   CHECK(refused("rich:window=far") == "rich: window = \"far\" is not a whole number; it takes 1 .. 4096");
   CHECK(refused("rich:window=1.5") == "rich: window = \"1.5\" is not a whole number; it takes 1 .. 4096");

@@ -286,7 +286,7 @@ TEST_CASE("windows: a length that is not said is a share of the trained length, 
     CHECK(choose_encoding(name, trained_on(64)).choices.whole("window") == 32);
   CHECK(choose_encoding("irope", trained_on(64)).choices.whole("length") == 64);
   CHECK_THROWS_WITH_AS(choose_encoding("rerope").choices.whole("window"),
-                       doctest::Contains("is a share of a trained length, and none is known here; give a number"),
+                       doctest::Contains("is a share of the trained length, which is unknown here; give a number"),
                        BadInput);
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the trained lengt
         CHECK(choose_encoding(s.name + ":length=99", trained_on(128)).choices.number("length") == 99);
         // without a known trained length no share of it is computed
         CHECK_THROWS_WITH_AS(choose_encoding(s.name).choices.number(o.name),
-                             doctest::Contains("is a share of a trained length, and none is known here"), BadInput);
+                             doctest::Contains("is a share of the trained length, which is unknown here"), BadInput);
         ++schemes;
       }
   for (const Sampler& s : all_samplers())

@@ -55,5 +55,5 @@ TEST_CASE("adam: a weight decay takes its share of matrices alone, and nothing w
   adam.update(p);
   CHECK(p.values()[8] == real(0.95));
   adam.decay = 2;
-  CHECK_THROWS_WITH(adam.update(p), doctest::Contains("adam: decay is 2 at lr 0.5; give 0 or more, with lr times it"));
+  CHECK_THROWS_WITH(adam.update(p), doctest::Contains("adam: decay is 2 at lr 0.5; give 0 or more, such as 0.1, with"));
 }

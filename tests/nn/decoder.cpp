@@ -253,7 +253,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
   CHECK(cache.length() == 40);
   CHECK(tape_length() == 0);
   CHECK_THROWS_WITH_AS(model.net.decode(text(1, 1, 13), 1, {sequential(41), {}}, cache),
-                       "cache: it has room for 40 tokens, and 1 come to the 40 that it holds; make a larger one",
+                       "cache: it has room for 40 tokens; 1 more do not fit beside the 40 in it; make a larger one",
                        BadInput);
 }
 
@@ -368,6 +368,6 @@ TEST_CASE("cache: one without room, and other sequences than it was made for, ar
   const KeyValueCache cache(2, 5, sizes, {false});
   CHECK(cache.capacity() == 5);
   const Tensor of_three = Tensor::full({3, 1, 2, 4}, 1);
-  CHECK_THROWS_WITH_AS(cache.append(0, {of_three, of_three}), doctest::Contains("3 sequences come to a cache of 2"),
+  CHECK_THROWS_WITH_AS(cache.append(0, {of_three, of_three}), doctest::Contains("3 sequences for a cache of 2"),
                        BadInput);
 }

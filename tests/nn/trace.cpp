@@ -176,7 +176,7 @@ TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refu
   CHECK_THROWS_AS(with("embedding", Tensor()), BadInput);
   CHECK_THROWS_WITH_AS(with("block0.attention.statistics", Tensor::full({B, H, T, statistics_per_row}, 0)),
                        "trace: block0.attention.statistics is computed only to be shown, and nothing reads it; replace "
-                       "its result, block0.attention.heads", BadInput);
+                       "block0.attention.heads", BadInput);
 }
 
 TEST_CASE("trace: heads read values by the weights that a change gives, and its gradients are those of that formula") {

@@ -246,7 +246,7 @@ TEST_CASE("hf: generation_config.json says how a model writes, and its faults ar
   CHECK(c.choice.top_k == 20);
   const auto refused = [&](const Json& all) { return refusal([&] { read(all); }); };
   CHECK(refused({{"temperature", "hot"}}) == "2: g: \"temperature\" is \"hot\"; it must be a number");
-  CHECK(refused({{"top_p", 3}}) == "2: g: top_p = 3; it must be above 0 and at most 1, for all tokens");
+  CHECK(refused({{"top_p", 3}}) == "2: g: top_p = 3; it must be above 0 and at most 1 (all tokens)");
   CHECK(refused({{"eos_token_id", "</s>"}}) ==
         "2: g: \"eos_token_id\" is \"</s>\"; it must be a token's number, or a list of them");
   CHECK(refused(3) == "2: g is not a JSON object");
