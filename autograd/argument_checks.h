@@ -39,7 +39,7 @@ inline void check_key_lengths(const Ids& n, int batch, int keys) {
     bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence",
               to_string(n.shape()), batch);
   if (const int64_t b = first_outside(n, keys + 1); b >= 0)
-    bad_input("attention: key_lengths[{}] is {}; k has {} keys, and each length must be 0 to that", b, n[b], keys);
+    bad_input("attention: key_lengths[{}] is {}; give 0 to {}, the number of keys", b, n[b], keys);
 }
 
 }  // namespace poslab

@@ -19,8 +19,8 @@ void time_products();
 // rung on one thread, as CSV.
 void time_ladder();
 // As CSV, milliseconds of a training step by each engine of products (core/engine.h), of the models that docs/speed.md
-// measures: medians of `turns` for own and openblas, and of one for the slow naive. On one thread, and on all. ""
-// without OpenBLAS.
+// measures: medians of `turns` for own and openblas, one run of the slow naive. On one thread, and on all. openblas_ms
+// is empty without OpenBLAS.
 void time_engines(int turns);
 // As CSV, for each scheme whose name contains `filter`: the time of a step on one thread, fastest of several, and of a
 // step without positions, run in turn; and the additional work of its kernels per token (core/cost.h). 5 layers of
@@ -33,12 +33,12 @@ void time_schemes(const std::string& filter);
 // 256 tokens.
 void time_decoder();
 
-// On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
-// reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints
-// {"ms": [time], "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
+// For bench/generate.py, text from a checkpoint in the Hugging Face form: for every line `write 32+256` reads the first
+// 32 tokens of tests/support/formula.h's "prompt", writes 256 more, the most probable ones, and prints {"ms": [time],
+// "tokens": [256]}, until the end of standard input. Throws like open_hf_model.
 void serve_generate(const std::string& checkpoint, Rounding, Device);
-// The same for bench/t5.py, of the encoder of a T5: for every line `encode 512` it reads the first 512 tokens of the
-// prompt and prints {"ms": [time], "states": the first and the last slot's}. Throws as t5::open_hf_model.
+// The same for bench/t5.py, with the encoder of a T5: for every line `encode 512` reads the first 512 tokens of the
+// prompt and prints {"ms": [time], "states": the first and the last slot's}. Throws like t5::open_hf_model.
 void serve_t5(const std::string& checkpoint, Rounding, Device);
 
 // -- products of other libraries. Each function runs c = a b for each matrix of the batch, on threads() threads; it is

@@ -1,4 +1,4 @@
-// Seconds of something that runs.
+// How many seconds something runs.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -53,7 +53,7 @@ struct Prefill {
   }
 };
 
-// One token more.
+// One more token after the cached ones.
 struct Step {
   Params params{1};
   Decoder net;

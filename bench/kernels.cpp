@@ -17,7 +17,7 @@ namespace {
 using test::OpCase;
 using test::Tensors;
 
-// A scalar whose gradient by every element of y is 1, at the cost of writing that gradient.
+// A scalar whose gradient with respect to each element of y is 1, at the cost of writing that gradient.
 Tensor seed(const Tensor& y) {
   return record("seed", Tensor::full({1}, 0), {y},
                 [y](const real*) { std::fill_n(y.grad_accumulator().at, y.size(), real(1)); });
@@ -72,7 +72,7 @@ std::vector<OpCase> row_cases(int n) {
   return all;
 }
 
-// The cost of masked lanes in a row's last vector: rows of whole vectors, and half a vector longer.
+// The cost of masked lanes in a row's last vector: rows of whole vectors, and rows half a vector longer.
 void time_row_ends(const std::string& filter) {
   const int lanes = (isa() == "avx512" ? 64 : isa() == "avx2" ? 32 : 16) / int(sizeof(real));
   const int whole = 32, more = whole + lanes / 2;
@@ -102,7 +102,7 @@ void time_row_ends(const std::string& filter) {
 void time_kernels(const std::string& filter) {
   const double peak = ceiling();
   fmt::print(
-      "{} {}, {} threads; backward: all gradients. GFLOP/s count the forward pass once, twice backward, and % is the\n"
+      "{} {}, {} threads; backward: all gradients. GFLOP/s count the forward pass's FLOPs, backward twice; % is the\n"
       "share of a 2048 x 2048 x 2048 product's {:.0f}; GB/s count inputs and result once, and % is the share of a copy "
       "that\n"
       "reads and writes as many bytes, so that both sit in the same cache\n",

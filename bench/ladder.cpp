@@ -35,8 +35,8 @@ void dots(int n, const real* a, const real* b, real* c) {
     }
 }
 
-// The same terms, row by row: neighbours are added to neighbours, so that the compiler takes vectors by itself. All of
-// b is read again for each row of c.
+// The same terms, row by row: neighbours are added to neighbours, so that the compiler vectorizes by itself. All of b
+// is read again for each row of c.
 void rows(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) c[i * n + j] = 0;

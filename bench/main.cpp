@@ -1,5 +1,5 @@
-// poslab_bench: measuring programs. bench/compare.py drives `serve` and `ceiling`, `generate` by bench/generate.py,
-// `t5` by bench/t5.py; `kernels`, `naive`, `schemes`, `products` and `decoder` print tables.
+// poslab_bench: measuring programs. bench/compare.py drives `serve` and `ceiling`, bench/generate.py `generate`, and
+// bench/t5.py `t5`; `kernels`, `naive`, `schemes`, `products`, `ladder` and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -60,7 +60,7 @@ int main(int count, char** words) {
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
   CLI::App* rungs =
-      app.add_subcommand("naive", "on a GPU: the kernels of cuda/naive, which are there to be read, and the fast ones");
+      app.add_subcommand("naive", "on a GPU: the kernels of cuda/naive, written for readers, beside the fast ones");
   rungs->add_option("filter", filter, "only kernels whose name contains this");
   CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
   each->add_option("filter", filter, "only schemes whose name contains this");
@@ -70,8 +70,8 @@ int main(int count, char** words) {
   CLI::App* rungs_of_cpu = app.add_subcommand("ladder", "one product, from a dot product to tiles of pairs");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
-  CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
-  CLI::App* reader = app.add_subcommand("t5", "the encoder of a T5 reads on command, for bench/t5.py");
+  CLI::App* writer = app.add_subcommand("generate", "text from a checkpoint on command, for bench/generate.py");
+  CLI::App* reader = app.add_subcommand("t5", "states of a T5's encoder on command, for bench/t5.py");
   std::string checkpoint;
   Rounding rounded = Rounding::fp32;
   Device where = Device::cpu;

@@ -29,7 +29,7 @@ class Instead {
   const Backend& before_;
 };
 
-// A scalar whose gradient by every element of y is 1: one fill, on either backend.
+// A scalar whose gradient with respect to each element of y is 1: one fill, on either backend.
 Tensor ones_behind(const Tensor& y) {
   return record("seed", Tensor({1}, y.device()), {y},
                 [y](const real*) { backend(y.device()).fill(y.grad_accumulator().at, 1, y.size()); });
@@ -101,7 +101,7 @@ std::vector<Beside> time_naive(const std::vector<OpCase>& cases, const Backend& 
   const double least = time_of([&] { fast.fill(one.data(), 1, 1); }, seconds);
   fmt::print("{}: microseconds of an op in a step of its own, with the kernels of cuda/naive and with the fast ones.\n"
              "A step that does nothing takes {:.1f}: shorter times are the host's. backward: all gradients, a step\n"
-             "with both passes less one with the forward pass. off: largest difference, of the largest number.\n"
+             "with both passes less one with the forward pass. off: largest difference / largest number.\n"
              "{:<18}{:<64}{:>12}{:>10}{:>8}{:>16}{:>10}{:>8}{:>9}\n",
              fast.name(), least * 1e6, "kernel", "case", "naive us", "fast us", "ratio", "backward naive", "fast us",
              "ratio", "off");

@@ -57,7 +57,7 @@ void check_agreement(const Tensor& ours, const std::vector<real>& theirs, const 
       failure("bench: {} and matmul differ at element {}: {} and {}", name, i, theirs[size_t(i)], ours.data()[i]);
 }
 
-// In bf16 the others get rounded factors, while ours rounds and packs within its time. Sums are in fp32.
+// In bf16 the other libraries get rounded factors, while ours rounds and packs within its time. Sums are in fp32.
 std::vector<uint16_t> halves(const Tensor& x) {
   std::vector<uint16_t> all;
   for (const real v : x.values()) {

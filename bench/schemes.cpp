@@ -37,7 +37,7 @@ struct Side {
   void step() { finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length))); }
   void time() { ms = std::min(ms, milliseconds([&] { step(); })); }
 
-  // Cost of a step, a token of the batch.
+  // Cost of a step per token of the batch.
   Cost cost() {
     set_debug_level(2), clear_profile_totals();
     step();
@@ -59,7 +59,7 @@ void time_schemes(const std::string& filter) {
     if (s.name.find(filter) == s.name.npos) continue;
     const bool causal = !s.causal_only(Choices(s.name, s.options)).empty();
     Side with(s.name, causal), without("none", causal);
-    const Cost more = with.cost(), base = without.cost();   // and warm
+    const Cost more = with.cost(), base = without.cost();   // warms up, too
     for (int round = 0; round < rounds; ++round) with.time(), without.time();
     fmt::print("{},{},{:.2f},{:.2f},{:.0f},{:.0f}\n", s.name, causal ? "causal" : "none", with.ms, without.ms,
                more.flops - base.flops, more.bytes - base.bytes);

@@ -1,6 +1,6 @@
 // One line of commands in, one line of JSON out: the side of bench/compare.py that runs poslab.
 //
-// The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20": 20 input symbols, 20
+// The peers (bench/peers/) answer the same lines, except `size` and `lengths`. A size is "20+20": 20 input symbols, 20
 // output slots; a causal decoder reads "0+256", as every one of its slots is an output. The inputs of a step are drawn
 // within its time.
 //

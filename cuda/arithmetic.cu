@@ -1,6 +1,6 @@
 // Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// A thread has one place of the loop and works out from its number where that lies in each array. In reductions the
+// A thread has one place of the loop and works out from its index where it lies in each array. In reductions the
 // threads of a block share the places of an element, and if there are few elements, so do blocks.
 #include <algorithm>
 #include <cmath>
@@ -23,8 +23,8 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
 
 struct Place { int64_t y, a, b; };
 
-// The offsets of place number n. The loop counts with constants, or it would be copied from the arguments to memory;
-// and a division of 64 bits takes four times as long as one of 32.
+// The offsets of the n-th place. The loop here counts with constants, or `loop` would be copied from the arguments to
+// memory; and a 64-bit division takes four times as long as a 32-bit one.
 __device__ inline Place place(const StridedLoop& loop, int64_t n) {
   Place p{0, 0, 0};
   for (int d = StridedLoop::max_dims - 1; d >= 0; --d) {
@@ -93,8 +93,8 @@ __global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, 
 // -- reductions ------------------------------------------------------------------------------------------------------
 
 // y[w] += or partial (splits, count) = the sum over the places of `reduced`, for each place of `kept`. `groups` threads
-// share an element's places and meet in shared memory; `along`: neighbouring threads have neighbours of `reduced`, else
-// of `kept`, as the array is contiguous.
+// share an element's places and meet in shared memory. `along`: neighbouring threads have neighbours of `reduced`, else
+// of `kept`, whichever are contiguous in the array.
 __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedLoop kept, StridedLoop reduced,
                            int64_t count, int64_t depth, int64_t split_depth, int groups, bool along) {
   SHARED(real, sums, threads);
@@ -122,7 +122,7 @@ __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedL
   }
 }
 
-// At least 8 places a thread, at most 512, and between these limits blocks enough to fill a GPU; splits are added up by
+// At least 8 places a thread, at most 512, and between these limits enough blocks to fill a GPU; splits are added up by
 // a second launch of the same kernel.
 void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, const StridedLoop& reduced, bool along,
                bool may_split) {
@@ -159,7 +159,7 @@ void maximum(real* y, const real* a, const real* b, const StridedLoop& loop) { s
 void keep(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Keep>(y, a, b, loop); }
 void pow(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Power>(y, a, b, loop); }
 
-// Every element of y is met once, so the order is free: y is written front to back.
+// Every element of y is written once, so the order is free: y is written front to back.
 void copy(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
   StridedLoop sorted;

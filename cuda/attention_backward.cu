@@ -4,7 +4,7 @@
 //   du_ij = temperature_i ds_ij
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
-//   dr, dgain, dbias, dtemperature, which collect from the whole batch: cuda/row_sums.cuh
+//   dr, dgain, dbias, dtemperature, which sum over the whole batch: cuda/row_sums.cuh
 //
 // cuda/naive/attention_backward.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
@@ -73,8 +73,8 @@ __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accu
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
 // shared memory, and collects dq. Then it has eight channels of a dk or dv, and goes along the queries. Last, if
-// `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv hold something (are not `empty`), as keys that
-// no query of a tile sees are passed by.
+// `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`), as keys
+// that no query of a tile sees are skipped.
 template <int L, bool relative, bool plain, bool sums>
 __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(relative, sums))
     attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         for (int j0 = of_block.first; j0 < until; j0 += cut.keys) {
           arrived(pool);
           __syncthreads();
-          if constexpr (sums) {       // read again for each tile: the sums below have use for the registers
+          if constexpr (sums) {       // read again for each tile: the sums below need the registers
             const int at = me.at * fours;
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
             if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);
@@ -241,7 +241,7 @@ void in_tiles(const AttentionPass& p, Tiles form, int from, int to) {
   start_it(p, cut, form != Tiles::any, sums, from, to);
 }
 
-// The pass of sequences b .. b + n.
+// The pass of sequences b .. b + n - 1.
 AttentionPass some(const AttentionPass& all, int b, int n, bool first) {
   AttentionPass p = all;
   const int64_t q = int64_t(b) * all.x.queries * all.x.heads, k = int64_t(b) * all.x.keys * all.x.kv_heads;
@@ -291,7 +291,7 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
   constexpr int count = 3;
   const bool of_rows = d.r || d.bias || d.gain, own_pairs = x.pairs && x.pairs_batch > 1;
   const bool in_memory = of_rows || route == Route::general;
-  // If du must be kept in memory: so many queries and sequences at once that it and g have bounds.
+  // If du must be kept in memory: few enough queries and sequences at once that du and g stay within bounds.
   int queries = x.queries, batch = x.batch;
   if (in_memory) {
     const int64_t of_query = int64_t(x.heads) * x.keys * (d.r && !own_pairs ? larger(1, x.rel_dim) : 1);

@@ -9,12 +9,12 @@ void add(real* y, const real* a, const real* b, const StridedLoop&);     // cuda
 void copy(Accumulator y, const real* a, const StridedLoop&);
 void sum(Accumulator y, const real* a, const StridedLoop&);
 
-// y: (rows, n)   b: (n), or a sum that goes to (n)
+// a: (rows, n)   y or b with step 0: (n)
 inline StridedLoop over_rows(int64_t rows, int64_t n, int64_t y_step, int64_t b_step) {
   return {.dims = 2, .size = {rows, n}, .y = {y_step, 1}, .a = {n, 1}, .b = {b_step, 1}};
 }
 
-// The same call without biases.
+// The same call without biases, which are added to queries in memory.
 inline AttentionArgs with_sums(AttentionArgs x) {
   const int64_t rows = int64_t(x.batch) * x.queries;
   const auto add_to = [&](const real*& q, const real*& bias, int buffer, int width) {

@@ -29,13 +29,13 @@ void backward(const AttentionPass&, int from, int to);
 }  // namespace wide
 
 //   wide      heads of more than 8 channels and up to 128, all terms but q_rel and biases of queries: on tensor cores
-//   tiles     up to 256 channels, all terms (cuda/attention.cu, cuda/attention_backward.cu); heads of 8 channels are
-//             what it was made for
+//   tiles     up to 256 channels, all terms (cuda/attention.cu, cuda/attention_backward.cu); made for heads of 8
+//             channels
 //   general   everything (cuda/attention_general.cuh)
 enum class Route { wide, tiles, general };
 
-// In tiles, a block's threads add to dq, dk and dv of one place at different moments: so these must be different
-// arrays.
+// On the route `tiles`, a block's threads add to dq, dk and dv at the same index at different moments: so these must be
+// different arrays.
 inline bool distinct(const AttentionGrads& d) {
   for (const Accumulator& k : d.k) {
     if (k && k.at == d.v.at) return false;

@@ -19,7 +19,7 @@ Rounding matmul_in_use();                                   // cuda/product.cu
 namespace wide {
 namespace {
 
-// Bytes of shared memory for so many rows.
+// Bytes of shared memory for `rows` rows.
 template <int W>
 constexpr int bytes_of(int rows) {
   return rows * line<W> * int(sizeof(real));
@@ -153,7 +153,7 @@ __device__ inline PairGrad grad_of(const QueryFacts& i, real u, real da) {
   return {a, a * (da - i.delta)};
 }
 
-// dq, the arrays of `wanted`, and `facts`. Blocks as of attend, for queries from .. to.
+// dq, the arrays of `wanted`, and `facts`. Blocks as in attend, for queries from .. to.
 template <class F>
 __global__ void __launch_bounds__(block_threads, 2)
     of_queries(const AttentionGrads d, const AttentionArgs x, const real* d_o, const real* o, const real* stats,
@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(block_threads, 2)
   put_own(d.v, Dv, dv, 1);
 }
 
-// start(Form) of the precision in use and the narrowest rows that fit
+// start(Form) with the precision in use and the narrowest rows that fit
 template <class Start>
 void in_form(const AttentionArgs& x, const Start& start) {
   const auto of_width = [&]<Rounding how>() {

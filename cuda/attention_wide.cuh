@@ -1,13 +1,13 @@
 // How the kernels of cuda/attention_wide.cu multiply: rows in shared memory, and tiles of pairs in registers.
 //
 // A block has 64 rows of its own, 16 a warp, and other rows come by in tiles: own queries meet tiles of keys, own keys
-// tiles of queries. For 16 own rows and 8 others the tensor core leaves four pairs with each lane, as `multiply_add` in
+// tiles of queries. For 16 own and 8 other rows the tensor core leaves four pairs with each lane, as `multiply_add` in
 // cuda/tensor_cores.cuh says; docs/gpu.md draws them:
 //
 //   lane 4g + t      pairs[m][e]: own row g + 8 (e / 2), row 8m + 2t + e % 2 of the tile
 //
-// The pairs are a factor of the next product as they lie: its sum over the tile's rows may go in any order, so that
-// place t of the sum is row 2t, and place t + 4 is row 2t + 1.
+// As they lie, the pairs are a factor of the next product: its sum over the tile's rows may go in any order, so index t
+// of the sum is row 2t, and index t + 4 is row 2t + 1.
 #pragma once
 #include "cuda/logits.cuh"
 #include "cuda/tensor_cores.cuh"
@@ -15,8 +15,8 @@
 namespace poslab::cuda::wide {
 
 constexpr int own_rows = 64, block_threads = own_rows / 16 * warp;
-// Numbers of a row in shared memory, for W channels. It is 4 modulo 8, so neither of the two products below has two
-// lanes meet in a bank.
+// Numbers of a row in shared memory, for W channels: 4 modulo 8, so that in neither of the two products below two lanes
+// meet in a bank.
 template <int W>
 constexpr int line = W + 4;
 
@@ -31,8 +31,8 @@ __device__ inline float number(Pool& pool, int at) {
 #endif
 }
 
-// The `rows` rows at number `at`: n channels of `count` rows that lie `step` apart from `from`, and zeros in other rows
-// and channels. They are there after arrived() and a barrier.
+// Brings `rows` rows to index `at`: n channels of `count` rows, the first at `from` and the next `step` further; zeros
+// in other rows and channels. They are there after arrived() and a barrier.
 template <int W, class Pool>
 __device__ inline void bring_rows(Pool& pool, int at, int rows, const real* from, int64_t step, int count, int n,
                                   bool whole) {
@@ -45,7 +45,7 @@ __device__ inline void bring_rows(Pool& pool, int at, int rows, const real* from
   }
 }
 
-// pairs += own tile^T: the warp's 16 rows at number `own`, 8 N rows at `tile`
+// pairs += own tile^T: the warp's 16 rows at index `own`, 8 N rows at `tile`
 template <Rounding how, int W, int N, class Pool>
 __device__ inline void multiply_rows(float (&pairs)[N][4], Pool& pool, int own, int tile) {
   const int lane = int(threadIdx.x) % warp, at = lane / 4 * line<W> + lane % 4;

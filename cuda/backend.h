@@ -11,14 +11,14 @@ const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
 // Sets the least number of sequences for which a batch goes through encoder blocks of one kernel
-// (cuda/encoder_block.cu); returns the earlier one. At first it is the number in the environment variable
+// (cuda/encoder_block.cu); returns the previous one. At first it is the number in the environment variable
 // POSLAB_BLOCK_KERNEL, else half of an H100's multiprocessors.
 int block_kernel_from(int sequences);
 
 #ifdef POSLAB_EMULATE
-// Emulated memory of the device can be touched only while one lives, as in each launch and copy; a host that reads a
-// device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch thousands
-// keep it open.
+// The emulated device's memory can be touched only while one of these lives, as in each launch and copy; a host that
+// reads a device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch
+// thousands keep it open.
 struct DeviceMemoryOpen {
   DeviceMemoryOpen();
   ~DeviceMemoryOpen();
@@ -43,7 +43,7 @@ struct HostMemoryToo {
 };
 struct Given {
   int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
-  int64_t held = 0;                                  // bytes of the device and pinned ones
+  int64_t held = 0;                                  // bytes of device and pinned memory
 };
 Given given();                 // launches since the start; each launch of a replayed step counts
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/bundle: everything that a machine without network and root needs, from a Debian machine that has it all.
+# tools/bundle: packs, on a Debian machine that has it all, everything that a machine without network and root needs.
 #
 #   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
 #   .bundle/lib      the shared libraries that they start with; all but glibc
@@ -7,9 +7,9 @@
 #   .bundle/commit   what it was built from
 #   build/poslab-bundle.tar.gz     the tree with .bundle in it
 #   build/poslab-programs.tar.xz   bin, lib and commit alone, which are enough to run and test; for one kind of GPU at
-#                                  most 64 MiB, as much as some ways onto a GPU carry
+#                                  most 64 MiB, the limit of some ways to copy to a machine with a GPU
 #
-# usage: cuda/bundle.sh NVCC ARCHITECTURES PACKAGE...      packages of Debian, installed here, that go into deps
+# usage: cuda/bundle.sh NVCC ARCHITECTURES PACKAGE...      Debian packages, installed here, that go into deps
 set -euo pipefail
 shopt -s extglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +17,7 @@ nvcc=$1 architectures=$2 packages=("${@:3}")
 bundle=$PWD/.bundle build=$PWD/build/bundle archive=$PWD/build/poslab-bundle.tar.gz
 say() { printf 'tools/bundle: %s\n' "$*"; }
 stop() { printf 'tools/bundle: %s\n' "$*" >&2; exit 1; }
-command -v dpkg > /dev/null || stop 'there is no dpkg here: bundles are made on Debian and its kin'
+command -v dpkg > /dev/null || stop 'dpkg is missing: make bundles on Debian or a system derived from it'
 
 # The programs find their libraries beside them, before any of the machine's, and so do those libraries.
 cmake --preset cuda -B "$build" -DCMAKE_CUDA_COMPILER="$nvcc" \
@@ -41,7 +41,7 @@ for package in "${packages[@]}"; do dpkg -L "$package"; done | sort -u | while r
   esac
   [[ ! -f $file ]] || { mkdir -p "$bundle/deps$(dirname "$file")" && cp -L "$file" "$bundle/deps$file"; }
 done
-# Of libraries that nothing here is linked with, nothing; and a second copy where CMake's files name the whole number.
+# Drops libraries that nothing here is linked with, and adds a copy where CMake's files name the full version.
 for library in "$bundle"/deps/usr/lib/*/lib*.so; do
   stem=$(basename "$library") whole=$(basename "$(realpath "${library#"$bundle/deps"}")")
   if ! compgen -G "$bundle/lib/$stem.*" > /dev/null; then

@@ -1,5 +1,5 @@
 // cuBLAS's matrix product for cuda/driver.h. The library is not linked but loaded on first use, as OpenBLAS is: a
-// program that does without it needs none. Its functions and constants are those of cublas_v2.h.
+// program that does not use it runs without it. Its functions and constants are those of cublas_v2.h.
 #include <dlfcn.h>
 
 #include <string>
@@ -31,7 +31,7 @@ struct CuBlas {
 
 CuBlas load() {
   const auto missing = [](const char* why) {
-    bad_input("products = cublas: {}; install cuBLAS of CUDA 13 (pip install nvidia-cublas, and its folder in "
+    bad_input("products = cublas: {}; install cuBLAS of CUDA 13 (pip install nvidia-cublas, with its folder on "
               "LD_LIBRARY_PATH), or use products = own", why);
   };
   void* const at = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -79,8 +79,8 @@ std::string cublas() {
   return fmt::format("cuBLAS {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// cuBLAS counts columns first, so our c is its transpose: c^T = b^T a^T, where b^T of lines across the sum needs no
-// transposition.
+// cuBLAS stores matrices by columns, and so takes our c for its transpose: c^T = b^T a^T. A b with lines across the sum
+// needs no transposition.
 void multiply(const Gemm& g) {
   const float one = 1, before = g.add ? 1 : 0;
   check_cublas(cublas_library().multiply(handle(), g.b_along ? transposed : 0, g.a_along ? 0 : transposed, g.n, g.m,

@@ -31,14 +31,14 @@ namespace {
 
 void find_gpu() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);       // loading a kernel may synchronize, which a capture forbids
-  // The number of hardware connections: with fewer than streams, and 8 is the default, work of one stream could wait
-  // for another's.
+  // Hardware connections: if there are fewer than streams (the default is 8), work of one stream could wait for
+  // another's.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(max_own_queues).c_str(), 0);
   int version = 0, devices = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
     bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");
   if (const cudaError_t e = cudaGetDeviceCount(&devices); e != cudaSuccess || devices == 0)
-    bad_input("device cuda: no GPU that this program can use ({}); the driver speaks CUDA {}.{}, this build CUDA "
+    bad_input("device cuda: no GPU that this program can use ({}); the driver supports CUDA {}.{}, this build has CUDA "
               "{}.{}; use --device cpu",
               cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
               CUDART_VERSION % 1000 / 10);
@@ -85,7 +85,7 @@ double peak_flops() {
 void* device_memory(size_t bytes) {
   void* at = nullptr;
   if (cudaMalloc(&at, bytes) == cudaSuccess) return at;
-  cudaGetLastError();              // the caller has it; the next call shall not report it once more
+  cudaGetLastError();              // the caller handles it; the next call must not report it again
   return nullptr;
 }
 void* pinned_memory(size_t bytes) {
@@ -112,7 +112,7 @@ Mark mark() {
 }
 void wait_for(const Mark& m) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(m.get())), "a kernel"); }
 
-// Relaxed: other streams' work meanwhile, from any thread, and allocations of memory end no recording.
+// Relaxed: neither other streams' work meanwhile, from any thread, nor allocations of memory end the recording.
 void begin_recording() { check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "recording a step"); }
 
 Recorded end_recording() {

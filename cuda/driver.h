@@ -1,4 +1,4 @@
-// The CUDA runtime as the queue needs it, in a dozen functions: by the GPU (cuda/driver.cpp), or by the CPU where
+// The CUDA runtime as the queue needs it, in a dozen functions: on the GPU (cuda/driver.cpp), or on the CPU where
 // kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue, and
 // waits, marks and recordings are that stream's.
 #pragma once
@@ -18,7 +18,7 @@ constexpr int multiprocessors = 132;       // an H100's; work is divided by this
 namespace poslab::cuda::driver {
 
 void start();                              // before all but name(); throws BadInput if there is no GPU or no driver
-double free_bytes();                       // bytes of the GPU's memory that no program has
+double free_bytes();                       // bytes of the GPU's memory that no program uses
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // units that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have

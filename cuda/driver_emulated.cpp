@@ -79,8 +79,8 @@ void check_device_memory(const void* at) {
     return r.at <= at && at <= static_cast<const char*>(r.at) + r.bytes;
   };
   if (at && !host_memory_too && std::none_of(regions.begin(), regions.end(), holds))
-    failure("emulation: a kernel is given {}, which is not memory of the device; give it what the device's allocate() "
-            "or upload() gave", at);
+    failure("emulation: a kernel is given {}, which is not memory of the device; give it an address from the device's "
+            "allocate() or upload()", at);
 }
 
 Given given() {

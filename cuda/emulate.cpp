@@ -60,7 +60,7 @@ struct Thread {
   enum { to_begin, begun, ended } state = ended;
   fiber here;                      // where it goes on
   const Barrier* barrier = nullptr;                  // the last one that it came to
-  uint32_t opened = 0;             // how often that had been opened before
+  uint32_t opened = 0;             // how often that barrier had been opened before
   uint16_t warp_barriers = 0;      // each __syncwarp in this block
   bool can_go_on() const { return state != ended && (!barrier || barrier->opened != opened); }
 };
@@ -100,7 +100,7 @@ struct Machine {
   Machine() { idle.reserve(threads.size()); }        // so that none of them moves while it is left
   Warp& warp() { return warps[threadIdx.x / 32]; }
 
-  // The next thread in turn that can go on, or null, is the running one.
+  // Makes the next thread in turn that can go on the running one, or null if there is none.
   void choose() {
     running = nullptr;
     while (turn != last_turn && !error && !running) {
@@ -259,7 +259,7 @@ void sync_warp(unsigned mask, Site at) {
   present.warp_barriers = ++machine->running->warp_barriers;
 }
 
-// For this exchange and the one before, which some lanes may still have to read.
+// The values of this exchange; those of the one before stay, as some lanes may still have to read them.
 template <class T>
 static const T* exchanged(T (Warp::*both)[2][32], unsigned mask, const T& mine, Site at) {
   Warp& w = whole_warp(mask, at);

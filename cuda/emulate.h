@@ -43,7 +43,7 @@ struct Launch {
   std::vector<const void*> pointers;
 };
 
-// Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for the errors
+// Runs body once for each thread of each block, with `shared` bytes of SHARED_OF_LAUNCH. Throws Failure for the errors
 // above.
 void run(dim3 blocks, int threads, const std::function<void()>& body, int shared = 0, const Launch& = {});
 constexpr int most_shared_bytes = 227 << 10;       // an H100's limit for a block
@@ -66,7 +66,7 @@ void sync_warp(unsigned mask, Site);    // Failure unless the mask names all 32 
 // Each lane hands in 8 bytes and gets those of all 32 lanes. Failure unless all lanes of the warp take part.
 const uint64_t* exchange(unsigned mask, uint64_t mine, Site);
 inline unsigned lane() { return threadIdx.x % 32; }
-// Takes six floats of each lane and gives each lane all 32 times six. For the joint operations of a tensor core.
+// Takes six floats from each lane and gives each lane those of all 32. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
@@ -82,9 +82,9 @@ struct Touch {
     return interval == other.interval && warp_barriers == other.warp_barriers && same_warp(other);
   }
 };
-extern constinit thread_local Touch present;     // one by the running thread would be this
+extern constinit thread_local Touch present;     // a touch by the running thread, now
 
-// Since the last barrier of the block, readers of two warps are enough to know: no thread is in both.
+// Of the readers since the block's last barrier, one in each of two warps is enough: no thread is in both warps.
 struct Element {
   Touch written;
   struct Read {
@@ -100,10 +100,10 @@ struct Element {
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
 
-// Four bytes of the device's memory, for cuda/races.cpp. Blocks never wait for each other, so accesses of two in one
-// launch have no order.
+// Four bytes of the device's memory, for cuda/races.cpp. Blocks never wait for each other, so accesses by two blocks of
+// a launch have no order.
 struct Word : Element {
-  Touch elsewhere;                    // a read by another block of the launch than the last one that read
+  Touch elsewhere;                    // a read by a block of the launch other than the last reader's
 };
 struct Met {                          // a touch without a fixed order relative to the present one
   int thread = 0;
@@ -118,7 +118,7 @@ void fail_soon(const std::string&);   // the launch ends in this Failure, once i
 template <class T>
 class Shared {
  public:
-  // of_launch: it ends where that of the launch does
+  // of_launch: it has only as many values as the launch asks for
   Shared(const char* name, int64_t n, bool of_launch = false)
       : name_(name), n_(n), of_launch_(of_launch), value_(new T[size_t(n)]), element_(new Element[size_t(n)]) {}
   class Place {
@@ -197,4 +197,4 @@ inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
   for (unsigned i = 0; i < 32; ++i) bits |= unsigned(all[i]) << i;
   return bits;
 }
-inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 without any
+inline int __ffs(int bits) { return __builtin_ffs(bits); }   // index of the lowest 1 bit, from 1; 0 without any

@@ -1,6 +1,6 @@
 // A whole post-norm encoder block in one launch, forward (BlockArgs in core/kernels.h; formulas in nn/block.h). A
-// thread block has one sequence: see cuda/encoder_block.cuh for how it lies in shared memory. Where attention goes its
-// own way, the second half of the kernel is one of its own, whose thread blocks have rows of any sequences.
+// thread block has one sequence: see cuda/encoder_block.cuh for how it lies in shared memory. Where attention has
+// kernels of its own, the second half of this one is a kernel by itself, whose blocks have rows of any sequences.
 //
 //   q, k, v = x Wq, x Wk, x Wv     o_i = sum_j a_ij v_j     s1 = x + dropout(o Wo)           h = norm(s1)
 //   hidden = max(h W1 + b1, 0)                              s2 = h + dropout(hidden W2 + b2)  y = norm(s2)
@@ -14,7 +14,7 @@
 namespace poslab::cuda {
 namespace {
 
-// o in place of q, as a query is read by one thread alone. Keys come by a few at a time, as in cuda/attention.cu.
+// Writes o in place of q, as one thread alone reads a query. Keys come by a few at a time, as in cuda/attention.cu.
 template <bool relative, class Pool>
 __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept,
                                        int b, Matrix queries, Matrix keys, Matrix values) {
@@ -72,7 +72,7 @@ __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, const Query
   });
 }
 
-// All after attention: y of x in matrix 0 and o in matrix 1; Wo is the tile that comes next. Uses matrix 2.
+// Everything after attention: y from x in matrix 0 and o in matrix 1; Wo is the tile that comes next. Uses matrix 2.
 template <Rounding how, class Pool>
 __device__ inline void behind_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
                                         const BlockArgs& x, const BlockKept& kept, const QueryRows& own, real* y,
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(most_block_threads)
 
 }  // namespace
 
-// Other sizes than the kernels are written for, and sizes that exceed a block's memory, go op by op.
+// Blocks of other sizes than the kernels are written for, or that exceed a block's memory, are computed op by op.
 bool encoder_block_fits(const BlockArgs& x) {
   const AttentionArgs& a = x.attention;
   const bool sizes = a.heads == block_heads && a.kv_heads == block_heads && a.head_dim == lane_channels &&

@@ -49,7 +49,7 @@ struct BlockFrame {
   int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
-// Parameters follow each other in one buffer, so after one of odd size the next begin where no Four may.
+// Parameters follow each other in one buffer: after one whose size is no multiple of 4, the next are unaligned.
 inline bool whole_parameters(const BlockArgs& x) {
   for (const real* at : {x.query, x.key, x.value, x.output, x.gain1, x.bias1, x.gain2, x.bias2, x.w1, x.b1, x.w2, x.b2,
                          x.attention.q_bias, x.attention.q_rel_bias})
@@ -93,7 +93,7 @@ __device__ inline QueryRows rows_of_block(const BlockFrame& f, int all) {
   return {first, smaller(f.queries, all - first)};
 }
 
-// Rows from .. to - 1 of a matrix from (n, C) in memory, whose row 0 goes to row `first`; all others are zeros.
+// Fills `rows` rows of a matrix from x, (n, C) in memory, whose row 0 goes to row `first`; other rows are zeros.
 template <class Pool>
 __device__ inline void read_matrix(Pool& pool, Matrix to, const real* x, int first, int n, int rows) {
   for (int e = int(threadIdx.x); e < rows * fours_of_row; e += int(blockDim.x)) {
@@ -123,8 +123,8 @@ struct WeightSquare {
 // that read two fours of every eighth row.
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
-// The results of a warp: 16 rows and half of the columns, four Fours a lane. Each form says which ones.
-struct PlainSums {                 // on the plain units: a four of columns of four rows
+// The results of a warp: 16 rows and half of the columns, four Fours a lane, dealt out as each struct says.
+struct PlainSums {                 // on CUDA cores: a four of columns of four rows
   Four sum[4] = {};
   static __device__ int row(int n) {
     return int(threadIdx.x) / (2 * warp) * tile_rows + int(threadIdx.x) % warp / 8 + 4 * n;
@@ -148,7 +148,7 @@ struct PlainSums {                 // on the plain units: a four of columns of f
   }
 };
 
-// On tensor cores, 16 x 8 x 8 at a time. As in cuda/product_tile.cuh, column v of a four belongs to tile v, and places
+// On tensor cores, 16 x 8 x 8 at a time. As in cuda/product_tile.cuh, column v of a four belongs to tile v, and indices
 // of the sum are dealt out so that both factors are read in Fours: of 32, lane t has 8t .. 8t + 7.
 template <Rounding how>
 struct TensorSums {
@@ -282,7 +282,7 @@ __device__ inline void read_tables(Pool& pool, const BlockFrame& f, const Attent
     pool[f.biases + head * f.table_rows + row] = Four{{row < a.rows ? a.bias[e] : real(0), 0, 0, 0}};
   }
 }
-// scale q . k + scale q_rel . r + bias, where both queries are scaled already; r and bias of that row of the table
+// scale q . k + scale q_rel . r + bias, where both queries are scaled already; r and bias: of this row of the table
 template <bool relative, class Pool>
 __device__ inline real block_logit(Pool& pool, const BlockFrame& f, int head, int row, const Eight& q, const Eight& k,
                                    const Eight& q_rel, const Eight& r) {

@@ -1,6 +1,6 @@
 // A whole post-norm encoder block in one launch, backward: all that flows back to its input, by one thread block for
-// each sequence (cuda/encoder_block.cuh). The gradients of weights are sums over all sequences: the block leaves what
-// they are products of, and all six are one launch of cuda/product.cu.
+// each sequence (cuda/encoder_block.cuh). The gradients of weights are sums over all sequences: the block leaves
+// their factors in memory, and one launch of cuda/product.cu multiplies all six.
 //
 //   ds2 = d norm(dy)     dz2 = dropout(ds2)     dhidden = dz2 W2^T [hidden > 0]     dh = ds2 + dhidden W1^T
 //   ds1 = d norm(dh)     dz1 = dropout(ds1)     do = dz1 Wo^T

@@ -1,4 +1,4 @@
-// to_i = value: how memory of the GPU begins, and where sums are cleared.
+// to_i = value: sets memory of the GPU to its first values, and clears sums.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

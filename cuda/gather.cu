@@ -59,7 +59,7 @@ void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
          at, rows, n);
 }
 
-// The rows are split until there are 8192 warps, a GPU full; but a split has at least 64 rows.
+// The rows are split until there are 8192 warps, which fill a GPU; but a split has at least 64 rows.
 void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
   if (!dtable) return;
   const int64_t places = int64_t(entries) * ((n + columns_per_lane * warp - 1) / (columns_per_lane * warp));

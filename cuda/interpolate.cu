@@ -11,7 +11,7 @@ struct Place {
   real share;
   bool slopes;                                           // else y is constant around p
   __device__ Place(real p, int last) {
-    const real least = 0, most = real(last), in = p > least ? (p < most ? p : most) : least;   // of NaN 0
+    const real least = 0, most = real(last), in = p > least ? (p < most ? p : most) : least;   // NaN gives 0
     below = int(in), below -= below == last && last > 0, above = below + (last > 0);
     share = (p != p ? p : in) - real(below);
     slopes = !(p < least) && !(p > most);

@@ -57,8 +57,8 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 #endif
 }
 
-// The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
-// given, or far after it, needs a start_sums_in() of its own, as Adam's have.
+// The same, after all held-back work that it may depend on. A kernel that reads or writes in front of an address that
+// it is given, or far after it, needs a start_sums_in() of its own, as Adam's kernels have.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   start_products();

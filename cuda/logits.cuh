@@ -28,8 +28,8 @@ constexpr int keys_at_once_backward = 2;
 constexpr int max_channels = warp * lane_channels; // of a head; for more see cuda/attention_general.cuh
 constexpr int words = int(sizeof(real)) / 4;       // half as many doubles fit
 constexpr int max_threads = 128 / words;           // of a block
-constexpr int target_blocks = 300;                 // two or three for each processor of the GPU
-constexpr int64_t max_weights = 32 << 20;          // in memory at once, or all of one query
+constexpr int target_blocks = 300;                 // two or three for each multiprocessor
+constexpr int64_t max_weights = 32 << 20;          // held at once, unless one query has more
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -79,7 +79,7 @@ __device__ inline int64_t query_row(const AttentionArgs& x, int b, int i, int he
 __device__ inline int64_t key_row(const AttentionArgs& x, int b, int j, int kv_head) {
   return (int64_t(b) * x.keys + j) * x.kv_heads + kv_head;
 }
-// Without a table of pairs, (i, j) has row j - i + this.
+// Without a table of pairs, pair (i, j) reads row j - i + this.
 __host__ __device__ inline int row_of_distance_0(const AttentionArgs& x) {
   const int slots = x.offset + x.queries;
   return (slots > x.keys ? slots : x.keys) - 1 - x.offset;
@@ -144,7 +144,7 @@ struct Tiling {
 struct Room {
   int lanes = 0;                             // lanes of all query rows
   int fours = 0;                             // of the tiles
-  int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
+  int weights = 0;                           // reals of a tile's weights, if they stay there to be read again
   int diagonals = 0;                         // sums of those weights' diagonals, in all sequences of the block; 0: none
   constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }
 };
@@ -184,7 +184,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
 // The query row of a thread. A thread that has none (not alive) works on the block's first and writes nothing.
 struct QueryRow {
   bool alive;
-  int lane, at, n, row;  // a query row's lane; its index in the block, the sequence, its queries
+  int lane, at, n, row;  // lane of the row; index of the row in the block, of its sequence, of its query
   int b, i;
 };
 template <int L>
@@ -217,7 +217,7 @@ __device__ inline Tile tile_of(const AttentionArgs& x, const Tiling& cut, const 
   return {k, k + values, table + 2 * me.lane, table + (relative ? fours : 0), fours, cut.step * cut.stride};
 }
 
-// The row of r, gain and bias in row c of the table, -1 if none.
+// The row of r, gain and bias that row c of the tile's table holds, -1 if none.
 __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, int b0, int i0, int j0, int c) {
   if (!x.pairs) {
     const int row = j0 - i0 + c + row_of_distance_0(x) + 1 - cut.queries;
@@ -228,7 +228,7 @@ __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, i
   return b < x.batch && i < x.queries && j < x.keys ? pair_row(x, b, i, j) : -1;
 }
 
-// pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All
+// Fills the pool: rows of piece p's k, rows of v, table; for cut.keys keys from j0 on of the block's sequences. All
 // threads of the block must call it, and arrived() before the barrier after it.
 template <int L, bool relative, bool plain, class Pool>
 __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cut, int p, int b0, int head, int i0,
@@ -275,7 +275,7 @@ __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cu
 struct RunningSoftmax {
   real max = -INFINITY, z = 0;
   Eight sum{};
-  // Some keys more: their logits, -infinity where one is not seen, and value(u) of the u-th of them.
+  // Adds more keys, by their logits, -infinity for a key that is not seen, and value(u), the value of the u-th.
   template <class Value>
   __device__ void add(const real (&s)[keys_at_once], const Value& value) {
     real top = max;
@@ -297,7 +297,7 @@ __device__ inline real over_lanes(real y, int lanes) {
   return y;
 }
 
-// Sequences b .. b + n of a call.
+// Sequences b .. b + n - 1 of a call.
 inline AttentionArgs sequences(AttentionArgs x, int b, int n) {
   const int64_t q = int64_t(b) * x.queries * x.heads, k = int64_t(b) * x.keys * x.kv_heads;
   x.batch = n;

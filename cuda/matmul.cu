@@ -1,5 +1,5 @@
-// c += a b for each pair of matrices of a batch. Few tiles of results with long sums are split: partial sums, which are
-// then added up in order.
+// c += a b for each pair of matrices of a batch. If few tiles of results have long sums, these are split into partial
+// sums, which are then added up in order.
 #include "cuda/partial_sums.h"
 
 namespace poslab::cuda {

@@ -36,7 +36,7 @@ __global__ void max_rows_backward(Accumulator dx, const real* dy, const int* at,
 
 }  // namespace
 
-void max(real* y, int* at, const real* x, int64_t rows, int n) {     // a warp has the longest rows too: they are rare
+void max(real* y, int* at, const real* x, int64_t rows, int n) {     // a warp has even the longest rows, which are rare
   launch(for_team(n, max_rows<8>, max_rows<warp>, max_rows<warp>),
          blocks_for(rows, for_team(n, Row<8>::together, Row<warp>::together, Row<warp>::together)), threads, y, at, x,
          rows, n);

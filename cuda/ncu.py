@@ -5,8 +5,8 @@ import csv
 import re
 
 TIME, REGISTERS = "gpu__time_duration.sum", "launch__registers_per_thread"
-# In % of what a multiprocessor can do while the kernel is there: warps that it has, instructions that begin, multiply-
-# adds among them, and loads and stores of shared memory.
+# In % of what a multiprocessor can do while the kernel runs: resident warps, instructions issued, multiply-adds among
+# them, and loads and stores of shared memory.
 SHARES = {
     "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",
@@ -32,7 +32,7 @@ def short(name):
 
 
 def length_of_step(names):
-    """The number of launches of the last step: as many before them have the same names."""
+    """The number n of launches in the last step, known as the n launches before them have the same names."""
     for n in range(20, len(names) // 2 + 1):
         if names[-n:] == names[-2 * n : -n]:
             return n
@@ -40,7 +40,7 @@ def length_of_step(names):
 
 
 def last_step(path):
-    """The kernels of the last step, which was replayed, the most expensive first; empty if two equal steps were not
+    """The kernels of the last step, which was replayed, the most expensive first; empty unless two equal steps were
     counted."""
     with open(path, errors="replace") as file:
         rows = list(csv.DictReader(line for line in file if line.startswith('"')))

@@ -1,7 +1,7 @@
 // LayerNorm and RMSNorm of rows, of x or of s = x + dropout(z). With h = (s - mean) / std, without a mean in RMSNorm,
 // and g = dy gain:
 //   y = gain h + bias     d = ds + (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
-// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks. Where z is a product that is just to be
+// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks. Where z is a product still to be
 // made, its tiles of whole rows go on to LayerNorm (cuda/product.cu). Read cuda/naive/norm.cu first.
 #include "cuda/dropout.cuh"
 #include "cuda/norm_row.cuh"
@@ -34,8 +34,8 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
   }
 }
 
-// dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. Of
-// RMSNorm ds or dy may be null, LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the
+// dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. In
+// RMSNorm ds or dy may be null; LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the
 // teams of the block meet in shared memory; longer rows belong to a whole block, whose threads keep the sums of their
 // columns in `partial` itself.
 template <NormKind kind>

@@ -8,11 +8,11 @@
     naive       the kernels of cuda/naive beside the fast ones
     population  eight trainings one after the other, and as a population of eight
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
-    bench       beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
-    train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
-    decoder     training steps of decoders, by own products and cuBLAS, beside PyTorch, eager, compiled and as one
-                graph, with its flash attention, and JAX
-    rerope      the same of ReRoPE at 4,096 tokens, beside FlexAttention, too
+    bench       steps beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
+    train       Reverse String with relative positions, sequential and randomized; resumes where it was stopped
+    decoder     training steps of decoders, by our products and by cuBLAS, beside PyTorch (eager, compiled and as one
+                graph, with its flash attention) and JAX
+    rerope      the same for ReRoPE at 4,096 tokens, and beside FlexAttention
     t5          a T5's encoder at 2,048 tokens, beside transformers and JAX
     generate    tokens that a checkpoint writes, beside transformers and JAX
 
@@ -20,8 +20,8 @@ Without a stage, all twelve; with DRY=1 tiny and on the CPU, to see that they wo
 $STAGE_SECONDS, says `not run` of what it had no time for, and prints a table last, also when it is stopped. Exit status
 1 if anything failed or was not run, or if there is no usable GPU. Programs are those of build/cuda, or else of
 .bundle/bin (tools/bundle). All is written into $OUT (runs/cuda-test): STAGE.txt is the table, STAGE.json and STAGE.csv
-the same for programs, STAGE.log all output. Those of docs/gpu-measured.md are kept in bench/results/h200/, and
-results/readme.py makes its tables of them.
+the same for programs, STAGE.log all output. Results in docs/gpu-measured.md are kept in bench/results/h200/, and
+results/readme.py makes that page's tables from them.
 """
 
 import argparse
@@ -49,7 +49,7 @@ SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks
 def usable(stage):
     """The GPU as the program sees it; if there is none that it can use, why."""
     if DRY:
-        stage.note("a dry run on the CPU, whose figures say nothing")
+        stage.note("a dry run on the CPU, whose figures mean nothing")
         return True
     status, said = stage.run([stage.bin / "poslab_bench", "serve", "--device", "cuda"], 60)
     if status == 0:
@@ -71,7 +71,7 @@ def tests(stage, _):
         stage.row("test cases", "FAILED", "the test program lists none")
     jobs = []
     for name in cases:
-        filter = name.split(",")[0] + "*"  # a comma would begin another
+        filter = name.split(",")[0] + "*"  # a comma would begin another filter
         words = [program, f"--test-case={filter}"]
         parts = [f"{n}/{AT_ONCE}" for n in range(1, 1 + AT_ONCE)] if filter == EVERY_KERNEL else ["1/1"]
         jobs += [(name if part == "1/1" else f"{name}, {part}", words, {"POSLAB_SHARE": part}) for part in parts]
@@ -115,7 +115,7 @@ def kernels_of_a_step(stage, positions):
     what = f"kernels of the last of 3 steps, relative {positions} 40+40"
     program, csv = tool("ncu"), OUT / "launches.csv"
     if not program:
-        return stage.row(what, "skipped", "ncu is not here; it comes with the CUDA toolkit")
+        return stage.row(what, "skipped", "ncu is not installed; it comes with the CUDA toolkit")
     if stage.left() < 10:
         return stage.row(what, "not run", "no time left")
     csv.unlink(missing_ok=True)
@@ -136,7 +136,7 @@ def naive_lines(said):
 
 
 def naive(stage, _):
-    """A row for each line that `poslab_bench naive` has printed, also if it was stopped."""
+    """A row for each line that `poslab_bench naive` has printed, even if it was stopped."""
     what = "kernels of cuda/naive beside the fast ones"
     if DRY:
         return stage.row(what, "skipped", "a dry run")
@@ -200,7 +200,7 @@ def sanitize(stage, words):
     if DRY:
         return stage.row("compute-sanitizer", "skipped", "a dry run")
     if not program:
-        return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
+        return stage.row("compute-sanitizer", "FAILED", "it is not installed; it comes with the CUDA toolkit")
     jobs = []
     for name in words or SANITIZERS:
         for case in SANITIZED:
@@ -253,8 +253,8 @@ def main():
     parser = argparse.ArgumentParser(prog="tools/cuda-test", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("stage", nargs="?", choices=STAGES, help="default: one after the other")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="of train: SECONDS of each of its two runs (200); "
-                        "of bench: options of bench/compare.py; of sanitize: which tools")  # fmt: skip
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="train: SECONDS for each of its two runs (200); "
+                        "bench: options of bench/compare.py; sanitize: the tools")  # fmt: skip
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -1,5 +1,5 @@
-// Products with very many places in their sums: x^T dy of a weight matrix has a few tiles of results, each a sum over
-// thousands of rows. So the rows are split (split-K), each split gives partial sums of its own, and those are added up
+// Products with very long sums: x^T dy of a weight matrix has a few tiles of results, each a sum over thousands of
+// rows. So the rows are split (split-K), each split gives partial sums of its own, and those are added up
 // in order (cuda/sums.h).
 #pragma once
 #include "cuda/product.h"
@@ -7,8 +7,8 @@
 
 namespace poslab::cuda {
 
-// How a sum over k terms, of `tiles` tiles of results, is split: the GPU full, no split shorter than 64, in a way that
-// depends on the sizes alone.
+// How a sum over k terms, of `tiles` tiles of results, is split: so that the GPU is full, and no split is shorter than
+// 64. It depends on the sizes alone.
 struct Splits {
   int length, count;
   static Splits of(int64_t k, int64_t tiles) {

@@ -14,7 +14,7 @@ BESIDE = [("fp32", "relative", "randomized", "40"), ("fp32", "rope", "sequential
 REMEMBERS = {"JAX_COMPILATION_CACHE_DIR": str(ROOT / "build/jax_compiled"),
              "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}  # fmt: skip
 SMALL, LARGE = ("6,256,8,688", 256, 16), ("12,768,12,2048", 512, 32)  # layers, width, heads, d_ff; tokens; batch
-LONG = ("12,768,12,2048", 4096, 1)  # peers that write logits out have no memory for more
+LONG = ("12,768,12,2048", 4096, 1)  # peers that store all logits have no memory for more
 DECODERS = [(form, "rope", *size) for size in (LARGE, SMALL) for form in ("bf16", "fp32", "tf32")]
 REROPE = [(form, "rerope:window=512", *LONG) for form in ("bf16", "fp32")]
 TINY = ("2,32,2,48", 16, 2)
@@ -42,7 +42,7 @@ def comparison(stage, script, peers, *more):
 
 
 def compared_command(stage, wish, more):
-    """What compares poslab with its peers in one configuration."""
+    """The command that compares poslab with its peers in one configuration."""
     precision, encoding, positions, length = wish
     if DRY:
         length, more = "3", [*more, "--batch", "4"]
@@ -130,7 +130,7 @@ def generate(stage, words):
 
 
 def compile_peers(stage, words):
-    """All configurations side by side, without a time that counts: the peers remember what they compiled."""
+    """All configurations side by side, untimed: the peers remember what they compiled."""
     shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TORCHINDUCTOR_COMPILE_THREADS": "4"}
     jobs = [("-".join(wish), compared_command(stage, wish, ["--seconds", 0, *words]), REMEMBERS | shared)
             for wish in BESIDE if not DRY]  # fmt: skip

@@ -1,7 +1,7 @@
 // The product of cuda/product.h, and which products wait for which.
 //
 // A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 places of the sum go through
-// shared memory; results stay in registers, teams of threads divide the places of a step among them and add up at the
+// shared memory; results stay in registers. Teams of threads divide the places of a step among them, and add up at the
 // end. cuda/naive/linear.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include <algorithm>
 #include <span>
@@ -195,7 +195,7 @@ Touched touched(const Job& j) {
 
 struct Held {
   Jobs jobs;
-  Reaches<max_jobs * most_read> read;                          // by them together
+  Reaches<max_jobs * most_read> read;                          // by all held jobs
   Reaches<max_jobs * most_written> written;
   void forget() { jobs.count = read.count = written.count = 0; }
 };
@@ -218,7 +218,7 @@ auto kernel() {
   return product_tiles<rows, Patch<rows>>;
 }
 
-// Tiles of 64 rows use a multiprocessor better, if there are enough that most have two.
+// Tiles of 64 rows use a multiprocessor better, if there are enough that most multiprocessors have two.
 constexpr int64_t enough_tall = 3 * multiprocessors / 2;
 
 void start(Held& held, const NormOfProduct& norm) {

@@ -28,7 +28,7 @@ inline Factor across(const real* at, int width, int64_t step = 0) { return {at, 
 struct Finish {
   const real* bias = nullptr;      // (n), added
   bool relu = false;               // negative sums become 0
-  const real* gate = nullptr;      // like c: where it is not above 0 the sum becomes 0, the gradient after a ReLU
+  const real* gate = nullptr;      // like c: where it is not above 0, the sum becomes 0, as in the gradient of a ReLU
   bool add_to_c = false;
   FIELDS(Finish, bias, relu, gate, add_to_c)
 };
@@ -62,11 +62,11 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
   return {.term = {{a, b, k}}, .c = c, .m = m, .n = n, .finish = finish, .parts = 1, .k_total = k};
 }
 
-// Starts it, now or later; results are seen by all that is launched or copied after it.
+// Starts the job, now or later; results are seen by all that is launched or copied after it.
 void multiply(const Job&);
 
-// Whether cuBLAS computes products (core/engine.h), one at a time: all but those with sums of b's columns, of which a
-// sum that is split is none, as cuBLAS splits by itself.
+// Whether cuBLAS computes products (core/engine.h), one at a time and all but those with sums of b's columns. Callers
+// then split no sum, as cuBLAS splits by itself.
 bool multiplies_by_library();
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still

@@ -1,5 +1,5 @@
 // The work of a block of cuda/product.cu on a tile: how numbers come into shared memory, and how threads share the
-// multiplications, on the plain units (Patch) or on tensor cores (Fragments). docs/gpu.md draws it.
+// multiplications, on CUDA cores (Patch) or on tensor cores (Fragments). docs/gpu.md draws it.
 #pragma once
 #include "core/backend.h"
 #include "cuda/product.h"
@@ -8,7 +8,7 @@
 
 namespace poslab::cuda {
 
-constexpr unsigned depth = 32, tile_columns = 64;              // places of the sum in a step; columns of a tile
+constexpr unsigned depth = 32, tile_columns = 64;              // places (indices) of the sum a step; columns of a tile
 
 // In shared memory a tile is (depth, fours): the index of four s of place p. No two lanes meet in a bank, neither when
 // they transpose lines along the sum nor when they read.
@@ -54,9 +54,9 @@ struct Fetch {
   }
 };
 
-// 8 rows by 4 columns in registers are one thread's, 4 x 8 such patches a warp's. Neighbours share the four of a, and
-// lanes at distance 2 that of b: then shared memory serves 16 lanes at once. To fill the block, two or four teams of
-// threads divide the places of a step among them.
+// A thread has 8 rows by 4 columns in registers, a warp 4 x 8 such patches. Neighbours share the four of a, and lanes
+// at distance 2 that of b: then shared memory serves 16 lanes at once. To fill the block, two or four teams of threads
+// divide the places of a step among them.
 template <unsigned rows>
 struct Patch {
   static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, fours = 8;

@@ -126,7 +126,7 @@ Queue& queue() { return of_this_queue<Queue>(); }
 
 void not_in_step(const char* what) {
   if (queue().in_step)
-    failure("cuda: {} within a step that is recorded; it would happen now and never again. Do it before or after",
+    failure("cuda: {} within a recorded step, whose replays would not repeat it; do it before or after the step",
             what);
 }
 
@@ -225,7 +225,7 @@ void wait() {
 void set_rounding(Rounding how, Engine by) {
   driver::start();
   if (how != Rounding::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
-    bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
+    bad_input("matmul = {}: TF32 and bfloat16 need the tensor cores of a GPU of compute capability 8.0 or later, and a "
               "build with real = float; this is {}; use matmul = fp32", rounding_names[int(how)], driver::name());
   const bool by_library = by == Engine::cublas;
   if (by_library && how == Rounding::tf32x3)
@@ -257,7 +257,7 @@ void leave_queue() {
   drop_products(), drop_sums();            // left over only after an error
   try {
     driver::wait();
-  } catch (const std::exception&) {  // An error of the GPU comes again at the next call.
+  } catch (const std::exception&) {  // The next call reports an error of the GPU again.
   }
   queue().recorded.clear();
 }

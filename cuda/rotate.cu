@@ -1,6 +1,6 @@
-// Rotates pairs of channels by the angles of their time: (x, x') -> (x cos - x' sin, x sin + x' cos).
+// Rotates pairs of channels by the angles of their slot: (x, x') -> (x cos - x' sin, x sin + x' cos).
 //
-// A thread has one channel of one time and meets it in many sequences: a table that they share is read once.
+// A thread rotates one channel of one slot in many sequences: a table that they share is read once.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

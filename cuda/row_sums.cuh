@@ -1,10 +1,10 @@
-// The derivatives that collect from the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j
-// whose pair(i,j) is row p:
+// The derivatives that sum over the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j whose
+// pair(i,j) is row p:
 //
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi    dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //
 // If the sequences share their pairs, the batch is summed first: g_ij = sum_b du_bij q_rel_bi. Then each row gathers
-// the pairs that name it, in a fixed order: atomics would be simpler, and end in other bits every time.
+// the pairs that name it, in a fixed order: atomics would be simpler, but give other bits every time.
 //
 // Without a table of pairs a row is a diagonal of du. If the sums of single sequences are few, a block of the backward
 // pass adds up the diagonals of the weights that lie in its shared memory, and du is not written at all.
@@ -38,7 +38,7 @@ struct DiagonalSums {
 constexpr int64_t most_diagonal_sums = 2 << 20;   // for all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
 inline int diagonals_of(const AttentionArgs& x) { return x.queries + x.keys - 1; }
 
-// How many reals of them a sequence has.
+// How many reals of these sums a sequence has.
 struct OfDiagonals {
   int64_t r = 0, bias = 0, pitch = 0;
 };

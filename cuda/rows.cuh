@@ -13,8 +13,8 @@ namespace poslab::cuda {
 
 constexpr int per_thread = 8;
 
-// The loop over rows runs as long as the block has a row left, for all of its threads, as they meet in shuffles and
-// barriers: a team without one has a row of no columns.
+// All threads of the block go through the loop as long as it has a row left, as they meet in shuffles and barriers: a
+// team without a row has one of no columns.
 template <int team>
 struct Row {
   static constexpr int lanes = team < warp ? team : warp, panel = per_thread * team, together = threads / team;
@@ -39,7 +39,7 @@ struct Row {
   __device__ bool again() const { return team == threads && width > panel; }
 
   __device__ int column(int p, int k) const { return p + first + k * lanes; }
-  // x: one row, which is the same for all rows
+  // x: one row of numbers, the same for all rows
   __device__ void read_columns(real (&v)[per_thread], const real* x, int p, real rest) const { 
     x += p + first;
     for (int k = 0; k < per_thread; ++k) v[k] = column(p, k) < n ? x[k * lanes] : rest;

@@ -1,4 +1,4 @@
-"""A stage of cuda/on_gpu.py: programs that run for a time and no longer, and a table of what came out."""
+"""A stage of cuda/on_gpu.py: programs that run for a limited time, and a table of their results."""
 
 import csv
 import json
@@ -18,8 +18,8 @@ BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage;
 DRY = os.environ.get("DRY") == "1"
 DEVICE = "cpu" if DRY else "cuda"
 
-# Programs side by side on one GPU. Each needs some of the host's memory that cannot be paged: 28 at once were told by
-# the driver that there is none.
+# Programs side by side on one GPU. Each needs some pinned memory of the host: with 28 at once, the driver said that it
+# had none left.
 AT_ONCE = 4
 
 
@@ -39,7 +39,7 @@ def tool(name):
 
 
 class Stage:
-    """A table of what was done, which is written when it ends, however it ends."""
+    """A table of what was done, which is written when the stage ends, however it ends."""
 
     def __init__(self, name):
         self.name, self.rows, self.notes, self.running, self.stopped = name, [], [], [], set()
@@ -50,7 +50,7 @@ class Stage:
         return BUDGET - (time.monotonic() - self.start)
 
     def launch(self, words, environment=(), lines=""):
-        """A program in a group of its own, so that it ends with all that it started."""
+        """Starts a program in a group of its own, so that it ends with all that it started."""
         words = [str(word) for word in words]
         print("$", *words, file=self.log)
         out = open(OUT / f".{self.name}.{len(self.rows)}.{len(self.running)}", "w+", errors="replace")
@@ -74,8 +74,8 @@ class Stage:
         return None if program in self.stopped else status, self.read(job)
 
     def stop(self, jobs):
-        """All at once. They get a request first, so that a training can write its checkpoint, and are killed after 8
-        seconds."""
+        """Ends all jobs at once: first by a request, so that a training can write its checkpoint; after 8 seconds they
+        are killed."""
         for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
             left = [program for program, _ in jobs if program.poll() is None]
             self.stopped.update(left)

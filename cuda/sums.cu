@@ -48,7 +48,7 @@ __global__ void add_partial_sums(const Sections sections) {
   put(s.to.at + e, s.to.empty, 0, left, whole && aligned(s.to.at), sum);
 }
 
-// Partial sums lie in chunks that are filled in one order, so that a replayed step finds them where they were.
+// Partial sums lie in chunks that are always filled in the same order, so that a replayed step finds them again.
 struct Chunk { real* at; int64_t size; };
 struct Waiting {
   std::vector<Section> sections, started;                      // started: the memory is free again
@@ -108,7 +108,7 @@ void add_up_later(Section s) {
   }
 }
 
-// Sections of one result follow each other; the others go together.
+// Sections that add to the same result are added up one after the other; others share a launch.
 void start_sums() {
   start_products();
   Waiting& w = waiting();

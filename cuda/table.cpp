@@ -1,4 +1,4 @@
-// The table of the CUDA kernels, by their names in core/kernels.def. Without one of them the program does not link.
+// The table of the CUDA kernels, under their names in core/kernels.def. If one is missing, the program does not link.
 #include <atomic>
 #include <charconv>
 #include <cstdlib>

@@ -5,8 +5,8 @@
 
 namespace poslab::cuda {
 
-// Older GPUs have no such tensor cores, and no kernel for them is started there (driver::has_tensor_cores()): it
-// returns at once, and so is compiled to nothing.
+// Older GPUs have no such tensor cores, and no kernel for these is started there (driver::has_tensor_cores()): such a
+// kernel returns at once, and so compiles to nothing.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr bool without_tensor_cores = true;
 #else
@@ -60,7 +60,7 @@ __device__ inline void multiply_add(float (&c)[4], const float (&a)[4], const fl
         "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 #endif
 }
-// Here places 2t and 2t + 1 of the sum are one register; which place is which is free, if a and b agree.
+// Here one register holds indices 2t and 2t + 1 of the sum; which is which is free, if a and b agree.
 __device__ inline uint32_t two_bf16(float low, float high) {
   uint32_t both = 0;
 #if __CUDA_ARCH__ >= 800

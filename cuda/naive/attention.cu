@@ -4,7 +4,7 @@
 //   max_i = max_j s_ij     z_i = sum_j exp(s_ij - max_i)     o_i = sum_j exp(s_ij - max_i) v_j / z_i
 //   o: (batch, queries, heads, value_dim)     stats: (batch, heads, queries, 2), max_i and 1 / z_i
 //
-// Cost, with batch 128, 80 slots and 8 heads of 8 channels: 655,360 threads, each with 80 keys, twice a logit
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: 655,360 threads, each with 80 keys: twice a logit
 // of 16 loads and once a number of v. That makes 1.7 billion loads; q, k and v together are 2 million numbers. A logit
 // is computed 16 times: each of the 8 channels of o_i has a thread that needs it, twice.
 //

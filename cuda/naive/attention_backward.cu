@@ -3,7 +3,7 @@
 //
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
-//   gradients that collect from the whole batch: cuda/naive/row_sums.cuh
+//   gradients that sum over the whole batch: cuda/naive/row_sums.cuh
 //
 // Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
 // each of these is a sum over 80 pairs whose gradient, of 40 loads, is computed for it alone: 2.1 billion loads each.

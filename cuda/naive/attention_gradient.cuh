@@ -3,7 +3,7 @@
 //   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
 //   du_ij = temperature_i ds_ij
 //
-// The weights are computed again from max_i and 1 / z_i, and never stored. This costs a logit, and 24 loads more for
+// The weights are computed again from max_i and 1 / z_i, and never stored. This costs a logit, and 24 more loads for
 // heads of 8 channels.
 #pragma once
 #include <cmath>

@@ -1,12 +1,12 @@
-// The gradients of attention that collect from the whole batch: a warp has one number of a result, and its lanes share
+// The gradients of attention that sum over the whole batch: a warp has one number of a result, and its lanes share
 // the query rows. The fast form is cuda/row_sums.cuh, and cuda/sums.cu for the biases of queries.
 //
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //   dtemperature_i += sum ds_bij u_bij     dq_bias += sum_bi dq_bi     dq_rel_bias += sum_bi dq_rel_bi
 //
-// Cost, with batch 128, 80 slots and 8 heads of 8 channels: a row p of r is a distance, of 159, and r has
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: a row p of r is one of 159 distances, and r has
 // 10,176 numbers. For each of them a warp goes over all 819,200 pairs of the batch, and asks of each whether it is in
-// row p: 8.3 billion questions. In a table of pairs each is a load.
+// row p: 8.3 billion questions. With a table of pairs each question is a load.
 //
 // Differences of the fast form, step by step:
 //   1. The kernel for dq keeps du: no gradient at a logit is computed again.

@@ -17,7 +17,7 @@ const Kernels& table() {
     k.linear = linear, k.linear_backward = linear_backward;
     k.attention = attention, k.attention_backward = attention_backward;
     k.norm = norm, k.norm_backward = norm_backward;
-    k.encoder_block_fits = nullptr, k.encoder_block = nullptr, k.encoder_block_backward = nullptr;   // but op by op
+    k.encoder_block_fits = nullptr, k.encoder_block = nullptr, k.encoder_block_backward = nullptr;   // op by op
     k.encoder_tail_fits = nullptr, k.encoder_tail = nullptr, k.encoder_tail_backward = nullptr;
     return k;
   }();

@@ -212,7 +212,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({3}, {1, 1, 1})}),
              {"attention: key_lengths", "(3)", "(2)"});
   check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {5, 6})}),
-             {"attention: sequence 1", "6 keys", "5"});
+             {"attention: key_lengths[1] is 6", "0 to 5"});
   check_says(
       says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 3, 5}, std::vector<int>(15, 4))}, k, last),
       {"attention", "row 4", "4"});
@@ -254,7 +254,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k}}, .scale = real(HUGE_VAL)}, k, last), {"attention: scale is inf"});
   check_says(says({.pieces = {{q, k}}, .scale = 0}, k, last), {"attention: scale is 0", "other than 0"});
   check_says(says({.pieces = {{q, k}}}, k, {.offset = far - 3}), {"attention: the slot of query 0 is"});
-  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {-1, 5})}), {"attention: sequence 0 has -1 keys"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {-1, 5})}), {"attention: key_lengths[0] is -1"});
   check_says(complaint([&] { attention({}, k, last, {.q = ones({2, 8})}); }), {"attention: 0 pieces"});
   const auto biased = [&](const QueryBiases& add) {
     return complaint([&] { attention({.pieces = {{q, k}}}, k, last, add); });

@@ -217,7 +217,7 @@ TEST_CASE("params: two of one name, and a step before pack(), are refused") {
   CHECK((p / "head").shared().full("w", {3}, 5).data() == w.data());
   CHECK(p.entries().size() == 1);
   for (const auto& too_early : {std::function<void()>([&] { p.clear_grads(); }), {[&] { Adam(p, 1e-3); }}})
-    CHECK_THROWS_WITH_AS(too_early(), doctest::Contains("call pack() once all of them are made"), BadInput);
+    CHECK_THROWS_WITH_AS(too_early(), doctest::Contains("call pack() once all are made"), BadInput);
   p.pack();
   Adam adam(p, 1e-3);
   adam.epsilon = 1e-13;
