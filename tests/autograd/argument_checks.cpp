@@ -200,9 +200,9 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k}}}, q, last), {"attention: v", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k}}, .q_rel = q}, k, last), {"attention: r", "absent"});
   check_says(says({.pieces = {{q, k}}, .bias = ones({7, 2})}, k, last),
-             {"attention", "7 rows", "5 keys to slots 0 .. 4, 9"});
+             {"attention", "7 rows", "needs 9", "5 keys to slots 0 .. 4"});
   check_says(says({.pieces = {{q, k}}, .gain = ones({9, 2})}, k, {.offset = 4}),
-             {"attention", "9 rows", "slots 0 .. 6, 11"});
+             {"attention", "9 rows", "needs 11", "slots 0 .. 6"});
   check_says(says({.pieces = {{q, k}}, .bias = ones({9, 3})}, k, last), {"attention: bias", "(9, 3)"});
   check_says(says({.pieces = {{q, k}}, .gain = ones({8, 2}), .bias = ones({9, 2})}, k, last),
              {"attention: bias", "(9, 2)"});

@@ -112,8 +112,8 @@ def test_every_encoding_refuses_key_lengths_that_do_not_fit(lengths):
 
 @pytest.mark.parametrize("given, said", [
     ({"positions": [1, 2]}, r"positions are \(2\); they must be \(5\) or \(1, 5\)"),
-    ({"positions": np.zeros((5, 1))}, r"positions are \(5, 1\)"), ({"lengths": [6]}, "sequence 0 has 6 keys"),
-    ({"lengths": [-1]}, "has -1 keys"), ({"lengths": [3, 2]}, r"key_lengths is \(2\); it must be \(1\)"),
+    ({"positions": np.zeros((5, 1))}, r"positions are \(5, 1\)"), ({"lengths": [6]}, r"key_lengths\[0\] is 6"),
+    ({"lengths": [-1]}, r"key_lengths\[0\] is -1"), ({"lengths": [3, 2]}, r"key_lengths is \(2\); it must be \(1\)"),
     ({"positions": []}, "there are none"),
     ({"x": np.ones((1, 5, 3))}, r"x is \(1, 5, 3\); it must be \(1, 5, 16\)"),
     ({"x_keys": np.ones((1, 4, 16))}, "x_keys is"), ({"layer": 1}, "layer 1 of 1")])
