@@ -15,8 +15,8 @@
 namespace poslab::cuda::wide {
 
 constexpr int own_rows = 64, block_threads = own_rows / 16 * warp;
-// Numbers of a row in shared memory, for W channels: 4 modulo 8, so that in neither of the two products below two lanes
-// meet in a bank.
+// Numbers of a row in shared memory, for W channels: 4 modulo 8, so that neither of the two products below has bank
+// conflicts.
 template <int W>
 constexpr int line = W + 4;
 

@@ -28,8 +28,8 @@ constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;   
 
 // -- where numbers lie ------------------------------------------------------------------------------------------------
 
-// Slots in rows, one Four further apart than they are long: so lanes that read rows of their own meet in no bank, nor
-// do the lanes of a tensor core, which read every other four of two rows.
+// Rows of slots lie one Four further apart than they are long: so neither lanes that read rows of their own have bank
+// conflicts, nor the lanes of a tensor core, which read every other four of two rows.
 constexpr int pitch = fours_of_row + 1;
 struct Matrix {
   int first;                       // its first Four
@@ -119,8 +119,8 @@ struct WeightSquare {
   int line = 0;
   bool transposed = false;
 };
-// Where a four of row k lies in the tile, so that neither lanes that read neighbouring fours meet in a bank, nor those
-// that read two fours of every eighth row.
+// Where a four of row k lies in the tile, so that neither lanes that read neighbouring fours have bank conflicts, nor
+// those that read two fours of every eighth row.
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
 // The results of a warp: 16 rows and half of the columns, four Fours a lane, dealt out as each struct says.

@@ -99,7 +99,7 @@ void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const rea
   }
 
   if (!partial_of_block || again) return;
-  constexpr int panel = row.panel, pitch = sums_of<kind> * panel + team;     // the teams of a warp meet in no bank
+  constexpr int panel = row.panel, pitch = sums_of<kind> * panel + team;     // no bank conflicts of a warp's teams
   const int place = int(threadIdx.x) / team * pitch;
   for (int k = 0; k < per_thread; ++k) sums[place + row.column(0, k)] = gain_sum[k];
   for (int k = 0; layer && k < per_thread; ++k) sums[place + row.column(panel, k)] = bias_sum[k];

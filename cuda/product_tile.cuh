@@ -10,8 +10,8 @@ namespace poslab::cuda {
 
 constexpr unsigned depth = 32, tile_columns = 64;              // places (indices) of the sum a step; columns of a tile
 
-// In shared memory a tile is (depth, fours): the index of four s of place p. No two lanes meet in a bank, neither when
-// they transpose lines along the sum nor when they read.
+// In shared memory a tile is (depth, fours): the index of four s of place p. There are no bank conflicts, neither when
+// lanes transpose lines along the sum nor when they read.
 __device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
   return p * fours + (s ^ (p / 4) ^ (p % 4 * 2));
 }
