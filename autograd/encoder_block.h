@@ -19,7 +19,7 @@ struct LayerTerms {
   Tensor r{}, bias{};                      // as in Scores, without `pairs`: N = 2T - 1; q_rel is q
   QueryBiases biases{};                    // added to queries
 };
-Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q is at the last of k's slots
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q: queries at the last of k's slots
 
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
 // The block's result for the last `queries` slots: x (B, T, C) -> (B, queries, C)

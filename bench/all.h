@@ -28,8 +28,8 @@ void time_engines(int turns);
 // one.
 void time_schemes(const std::string& filter);
 // The cost of ReRoPE, which computes the logits in two pieces, beside RoPE (Su 2023; spec A.4 (21)): two tables,
-// medians of turns. Attention of one layer over T tokens at once: 8 heads of 32 channels, a causal mask, the rotations
-// in it. Then one more token after T cached ones, in the causal decoder at its standard size: 6 layers of width 256,
+// medians of turns. Attention of one layer over T tokens at once: 8 heads of 32 channels, a causal mask, rotations
+// included. Then one more token after T cached ones, in the causal decoder at its standard size: 6 layers of width 256,
 // 256 tokens.
 void time_decoder();
 

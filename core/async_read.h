@@ -23,7 +23,7 @@ class AsyncRead {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }
   ~AsyncRead() { discard(); }
-  std::vector<real> result() {        // may be called once; waits
+  std::vector<real> result() {        // may be called only once; waits
     std::vector<real> values(size_);
     std::exchange(backend_, nullptr)->read_result(ticket_, values.data());
     return values;

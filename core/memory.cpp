@@ -50,7 +50,7 @@ namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
 
-// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may get a free block
+// There are 4 sizes per power of two, so at most a fifth of a block is unused. A request may get a free block
 // up to 64 times as large: a step on short strings then reuses the blocks of the step on the longest strings, but a
 // tensor of one number that is kept for good does not hold megabytes.
 [[maybe_unused]] size_t class_of(size_t bytes) {

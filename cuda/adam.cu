@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int partial_sums = 264;   // blocks, on any machine, so that the sum has one order
+constexpr int partial_sums = 264;   // blocks, on any machine, so that the order of the sum is fixed
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;

@@ -1,6 +1,6 @@
 // Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// A thread has one place of the loop and works out from its index where it lies in each array. In reductions the
+// A thread takes one place of the loop and works out from its index where it lies in each array. In reductions the
 // threads of a block share the places of an element, and if there are few elements, so do blocks.
 #include <algorithm>
 #include <cmath>

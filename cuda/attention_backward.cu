@@ -48,7 +48,7 @@ constexpr Room room_of(bool narrow, bool relative, bool sums) {
 }
 constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
 
-// dk and dv of a tile, (keys, D) and (keys, Dv): a thread has eight channels of one, and a warp has dk alone or dv.
+// dk and dv of a tile, (keys, D) and (keys, Dv): a thread sums eight channels of one, and a warp dk alone or dv alone.
 template <int L, class Weights, class Rows>
 __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accumulator& dv, int Dv, Weights& weights,
                                         Rows& query_rows, const AttentionArgs& x, const Tiling& cut, int kv_head,
@@ -71,8 +71,8 @@ __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accu
 }
 
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
-// every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
-// shared memory, and collects dq. Then it has eight channels of a dk or dv, and goes along the queries. Last, if
+// every sum has one owner. For each tile of keys a thread first takes a query row, leaves gain du and a of the tile in
+// shared memory, and collects dq. Then it takes eight channels of a dk or dv, and goes along the queries. Last, if
 // `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`), as keys
 // that no query of a tile sees are skipped.
 template <int L, bool relative, bool plain, bool sums>

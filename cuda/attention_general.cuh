@@ -1,5 +1,5 @@
 // Attention by the formulas alone, for cases that the tiles of cuda/logits.cuh do not cover: rows of more than 256
-// channels, two gradients in one array, and callers that want the weights. A thread has a weight, or an
+// channels, two gradients in one array, and callers that want the weights. A thread computes a weight, or an
 // element of a result, and the weights are in memory, as many as max_weights allows at a time. It takes every form of
 // AttentionArgs, and is many times slower.
 #pragma once

@@ -1,4 +1,4 @@
-// y_e += x_e keep_e / (1 - rate). A warp has 256 elements side by side.
+// y_e += x_e keep_e / (1 - rate). A warp takes 256 elements side by side.
 #include "cuda/dropout.cuh"
 
 namespace poslab::cuda {

@@ -1,5 +1,5 @@
 // Shared by the two kernels of a whole encoder block (cuda/encoder_block.cu, encoder_block_backward.cu): a
-// thread block has one sequence from end to end, and everything between two layers stays in its shared memory.
+// thread block takes one sequence from end to end, and everything between two layers stays in its shared memory.
 //
 // Shared memory of a block, in Fours, for T slots with Tq queries (T = Tq = 80, with r: 147,488 bytes forward,
 // 179,488 backward; docs/gpu.md draws them):

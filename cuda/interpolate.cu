@@ -1,5 +1,5 @@
 // Rows of a table read between their entries, a thread for each place; and the way back, a thread for each entry, which
-// looks through the places of its row, so that the sum has one order.
+// looks through the places of its row, so that the order of the sum is fixed.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

@@ -163,7 +163,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
-    // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if that has enough.
+    // A row of r that is looked up serves several sequences; otherwise a block takes rows of one, if it has enough.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
     c.tiles = ceil_div(x.queries, tallest);
     c.queries = ceil_div(x.queries, c.tiles);

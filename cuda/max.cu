@@ -8,7 +8,7 @@ template <int team>
 __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     Found top{-INFINITY, n};
-    for (int p = 0; p < n; p += row.panel) {             // all panels: here a warp has long rows too
+    for (int p = 0; p < n; p += row.panel) {             // all panels: here a warp takes long rows too
       real v[per_thread];
       row.read(v, x, p, -INFINITY);
       for (int k = 0; k < per_thread; ++k) {
@@ -36,7 +36,7 @@ __global__ void max_rows_backward(Accumulator dx, const real* dy, const int* at,
 
 }  // namespace
 
-void max(real* y, int* at, const real* x, int64_t rows, int n) {     // a warp has even the longest rows, which are rare
+void max(real* y, int* at, const real* x, int64_t rows, int n) {     // a warp takes the longest rows too: they are rare
   launch(for_team(n, max_rows<8>, max_rows<warp>, max_rows<warp>),
          blocks_for(rows, for_team(n, Row<8>::together, Row<warp>::together, Row<warp>::together)), threads, y, at, x,
          rows, n);

@@ -114,7 +114,7 @@ constexpr int warps = 8;  // warps of each block here
 constexpr int collect_keys = 4;
 
 // g = or += sum_b du_bij y_bi             g: (to - from, keys, heads, n)   du: (batch, heads, keys, to - from)
-// Blocks: (tiles of 32 queries x 4 keys, heads x groups of 8 channels). The warps share the batch; a lane has a query.
+// Blocks: (tiles of 32 queries x 4 keys, heads x groups of 8 channels). The warps share the batch, lanes the queries.
 template <bool plain>
 __global__ void collect(real* g, bool add, const real* du, const RowSum sum, const AttentionArgs x, int from, int to,
                         bool whole) {
@@ -177,7 +177,7 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
   add_to(sum.to, int64_t(p) * columns + column, sum.factor * gain * total);
 }
 
-// A block has a few rows, and searches the whole table of pairs for them; each warp has a share of the table, and sums
+// A block takes a few rows, and searches the whole table of pairs for them; each warp has a share of it, and sums
 // of its own. A warp takes several pairs at a time, as each waits for memory. With du alone it takes one: the bias of
 // T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the weights
 // come from g, or else from du of all sequences, and a pair adds one product.
@@ -274,7 +274,7 @@ inline void start_gather(const RowSum& sum, const real* g, const real* du, const
            g ? g : du, x, x.pairs + first * x.keys, queries * x.keys);
 }
 
-// dtemperature += the rows' sums, (batch, heads, queries), over rows of one temperature. A warp has one temperature.
+// dtemperature += the sums over all rows, (batch, heads, queries), that share a temperature. A warp takes one.
 __global__ void temperature_sums(const Accumulator to, const real* rows, const AttentionArgs x) {
   const int lane = int(threadIdx.x) % warp, of_batch = x.temperature_batch == 1 ? x.batch : 1;
   const int heads = x.temperature_heads, of_head = heads == 1 ? x.heads : 1;

@@ -16,7 +16,7 @@ constexpr int64_t most_wide = 1 << 24;             // numbers in working space
 template <class Number>
 struct alignas(16) Several { Number at[16 / sizeof(Number)]; };
 
-// A warp has one output. whole: rows of w are aligned to 16 bytes, and consist of whole Severals.
+// A warp computes one output. whole: rows of w are aligned to 16 bytes, and consist of whole Severals.
 template <class Number>
 __global__ void multiply_few(real* y, const real* x, const Number* w, const real* b, int rows, int in, int out,
                              bool whole) {

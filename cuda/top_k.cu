@@ -9,7 +9,7 @@ template <int team>
 __global__ void top_of_rows(real* y, real* at, const real* x, int64_t rows, int n, int k) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     real v[per_thread];
-    const bool again = n > row.panel;                    // here a warp has long rows too
+    const bool again = n > row.panel;                    // here a warp takes long rows too
     if (!again) row.read(v, x, 0, -INFINITY);
     Found last{};
     for (int r = 0; r < k; ++r) {
@@ -40,7 +40,7 @@ __global__ void top_of_rows_backward(Accumulator dx, const real* dy, const real*
   }
 }
 
-// A warp has the longest rows too.
+// A warp takes the longest rows too.
 int team_blocks(int64_t rows, int n) {
   return blocks_for(rows, for_team(n, Row<8>::together, Row<warp>::together, Row<warp>::together));
 }

@@ -40,7 +40,7 @@ struct Place {
   }
 };
 
-// A loop as rows: its innermost dimension, and all others.
+// A loop cut into rows: along its innermost dimension, with `outer` for all others.
 struct Rows {
   StridedLoop outer;
   int64_t n = 1, y = 1, a = 0, b = 0;   // length and strides of a row

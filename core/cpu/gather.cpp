@@ -15,7 +15,7 @@ void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
 }
 
 // Each piece owns some columns of the whole table, two cache lines wide, and goes through all rows in order: no two
-// threads write to the same place, and the sum has one order.
+// threads write to the same place, and the order of the sum is fixed.
 void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
   if (!dtable) return;
   parallel_ranges(n, 128 / int64_t(sizeof(real)), [&](int64_t from, int64_t to) {

@@ -1,4 +1,4 @@
-// Attention: a thread has one number of the result, channel c of o_i, and goes over the keys twice. The fast form is
+// Attention: a thread computes one number, channel c of o_i, and goes over the keys twice. The fast form is
 // cuda/attention.cu.
 //
 //   max_i = max_j s_ij     z_i = sum_j exp(s_ij - max_i)     o_i = sum_j exp(s_ij - max_i) v_j / z_i

@@ -1,4 +1,4 @@
-// Attention, backward: a thread has one number of a gradient, and adds up its terms over the pairs. The fast form is
+// Attention, backward: a thread computes one number of a gradient, a sum over pairs. The fast form is
 // cuda/attention_backward.cu.
 //
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i

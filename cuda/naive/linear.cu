@@ -1,4 +1,4 @@
-// The linear layer: a thread has one result and adds up its products. The fast form is cuda/product.cu.
+// The linear layer: a thread adds up the products of one result. The fast form is cuda/product.cu.
 //
 //   y_ij = sum_k x_ik w_kj + b_j                                 x: (rows, in)  w: (in, out)  b: (out)  y: (rows, out)
 //   dx_ik += sum_j dy_ij w_kj     dw_kj += sum_i x_ik dy_ij     db_j += sum_i dy_ij

@@ -1,4 +1,4 @@
-// LayerNorm and RMSNorm of s = x + dropout(z), or of x: a warp has a row. The fast form is cuda/norm.cu.
+// LayerNorm and RMSNorm of s = x + dropout(z), or of x: a warp takes a row. The fast form is cuda/norm.cu.
 //
 //   y = gain h + bias,  h = (s - mean) / std, mean and std of each row             s, y: (rows, n)   gain, bias: (n)
 //   with g = dy gain:   d = ds + (g - mean(g) - h mean(g h)) / std     dgain += sum dy h     dbias += sum dy
@@ -7,7 +7,7 @@
 //
 // Cost, with rows = 128 x 80 and n = 64, which are 655,360 numbers: forward, s is loaded three times, for the
 // mean, for the variance and for y. Backward it is loaded five times and dy three times: a warp goes over its row four
-// times, and then a thread has a column of dgain and dbias and goes over all 10,240 rows. These are 64 threads; an
+// times, and then a thread takes a column of dgain and dbias and goes over all 10,240 rows. These are 64 threads; an
 // H100 has room for 270,336. RMSNorm goes over a row once less. With z, s is made and stored first: x and z are loaded
 // once more, s is stored once, and 655,360 calls of Philox decide the dropout. Backward, d is stored and loaded again.
 //

@@ -1,4 +1,4 @@
-// The gradients of attention that sum over the whole batch: a warp has one number of a result, and its lanes share
+// The gradients of attention that sum over the whole batch: a warp computes one number of a result, its lanes share
 // the query rows. The fast form is cuda/row_sums.cuh, and cuda/sums.cu for the biases of queries.
 //
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij

@@ -1,4 +1,4 @@
-// For naive kernels in which a warp has a row or a result, and its 32 lanes share the sum:
+// For naive kernels in which a warp takes a row or a result, and its 32 lanes share the sum:
 //
 //   for (const int64_t i : warps(rows))
 //     for (int j = lane(); j < n; j += warp) ...
