@@ -28,7 +28,7 @@ struct Backend {
   const void* (*upload)(const void* values, size_t bytes) = nullptr;
   void (*wait)() = nullptr;                                      // returns once all work started before is done
   // Runs work() and records its kernel launches. As long as later calls make the same launches, these are replayed all
-  // at once, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
+  // at once, and work() runs only for its uploads. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work) = nullptr;
   // Sets how products of the calling thread's queue round, and on a GPU the engine that computes them;
   // `MatmulPrecision` below limits it to a scope. Throws BadInput if this device does not support them.

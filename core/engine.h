@@ -9,7 +9,7 @@ namespace poslab {
 //   own       core/cpu/gemm.h: a few rows at a time, which stay in the cache from one operation to the next
 //   openblas  OpenBLAS, where it is installed: core/platform/openblas.h
 //   naive     three loops, to read first; the reference in tests: core/cpu/naive_product.h
-//   cublas    cuBLAS, on a GPU alone, where it is installed: cuda/cublas.cpp
+//   cublas    cuBLAS, only on a GPU, where it is installed: cuda/cublas.cpp
 enum class Engine { own, openblas, naive, cublas };
 inline constexpr const char* engine_names[] = {"own", "openblas", "naive", "cublas"};   // in the order of Engine
 

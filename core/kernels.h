@@ -56,7 +56,7 @@ struct Dropout {
   FIELDS(Dropout, rate, stream)
 };
 
-// A norm of rows, alone or of a residual sum x + dropout(z). LayerNorm's epsilon is that of Haiku and PyTorch.
+// A norm of rows, of x or of a residual sum x + dropout(z). LayerNorm's epsilon is that of Haiku and PyTorch.
 enum class NormKind { layer, rms };
 constexpr real layer_norm_epsilon = real(1e-5);
 struct NormForm {
@@ -114,11 +114,11 @@ struct AttentionArgs {
 constexpr int statistics_per_row = 5;  // numbers that attention_statistics gives for each row
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
-  Accumulator q_bias, q_rel_bias;                                                   // by the GPU's kernels alone
+  Accumulator q_bias, q_rel_bias;                                                   // only by the GPU's kernels
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias)
 };
 
-// A post-norm encoder block (formulas: nn/block.h) as one forward and one backward kernel, on the GPU alone. Elsewhere,
+// A post-norm encoder block (formulas: nn/block.h) as one forward and one backward kernel, only on the GPU. Elsewhere,
 // and for sizes that do not fit, a block runs the other kernels. C = heads head_dim; the queries are the last slots.
 struct BlockArgs {
   AttentionArgs attention;                              // absent q, k and v: the kernel computes them itself
@@ -192,7 +192,7 @@ struct Kernels {
                         int out) = nullptr;
   // y_i = table[at_i]                                                         table: (entries, n)   y: (rows, n)
   void (*gather_stored)(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n) = nullptr;
-  // On the GPU alone, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. A block that does not fit
+  // Only on the GPU, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. A block that does not fit
   // must not be started.
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;

@@ -1,5 +1,5 @@
 // Params: a path into one flat buffer of named parameters. A module takes a Params, asks for its tensors, and is an
-// ordinary struct afterwards: no base class, no registration. Optimizer, clipping and checkpoints see the buffer alone.
+// ordinary struct afterwards: no base class, no registration. Optimizer, clipping and checkpoints see only the buffer.
 #pragma once
 #include <functional>
 #include <memory>

@@ -35,7 +35,7 @@ StoredMatrix StoredMatrix::to(Device there) const {
   return {as, block->get(), rows, columns, block, there};
 }
 
-// The copy lies in a Tensor with room for the ints, because the memory pool hands out reals alone.
+// The copy lies in a Tensor with room for the ints, because the memory pool hands out only reals.
 const int* Ids::on(Device there) const {
   if (!values_ || there == Device::cpu) return data();
   const size_t bytes = size_t(size()) * sizeof(int);

@@ -73,8 +73,8 @@ __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accu
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first takes a query row, leaves gain du and a of the tile in
 // shared memory, and collects dq. Then it takes eight channels of a dk or dv, and goes along the queries. Last, if
-// `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`), as keys
-// that no query of a tile sees are skipped.
+// `sums`, it takes a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`), as
+// keys that no query of a tile sees are skipped.
 template <int L, bool relative, bool plain, bool sums>
 __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(relative, sums))
     attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,

@@ -1,5 +1,5 @@
 // A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its
-// memory can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a
+// memory can be touched only by kernels and copies: a host that reads a device pointer is stopped at once, as on a
 // real GPU. Several threads may use it, one at a time.
 #include "cuda/backend.h"
 #include "cuda/driver.h"

@@ -35,7 +35,7 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
 }
 
 // dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. In
-// RMSNorm ds or dy may be null; LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the
+// RMSNorm ds or dy may be null; LayerNorm has only dy. The sums of rows of one panel are kept in registers, and the
 // teams of the block meet in shared memory; longer rows belong to a whole block, whose threads keep the sums of their
 // columns in `partial` itself.
 template <NormKind kind>

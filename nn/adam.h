@@ -1,5 +1,5 @@
 // Adam over the flat buffer, with the gradient's global norm clipped first (spec B.3: Adam, clip 1.0). With a weight
-// decay it is AdamW (Loshchilov & Hutter 2019), in which matrices alone decay: norms' gains and biases keep their size,
+// decay it is AdamW (Loshchilov & Hutter 2019), in which only matrices decay: norms' gains and biases keep their size,
 // as in the released code of GPT-2's followers.
 #pragma once
 #include "core/params.h"

@@ -57,7 +57,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
     left -= p[n];
     if (left < 0) return order[n];
   }
-  return best;  // rounding errors alone lead here
+  return best;  // only rounding errors lead here
 }
 
 void check_generation(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted) {
@@ -73,7 +73,7 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
 }
 
 // Whether idle slots may lie between the keys and the query (Positions::in_cache): if the order of tokens is free, or
-// layers read slots for windows alone.
+// layers read slots only for windows.
 static bool may_pad(const Decoder& model, const Sampler& positions) {
   const DecoderSpec& s = model.spec();
   const auto own = [](const auto& layer) { return reads_states(*layer); };

@@ -1,7 +1,7 @@
 // One pre-norm block of T5 (Raffel et al. 2020, section 2.1), without biases:
 //
 //   s <- s + attention(y) wo,            y = rms_norm(s)                                     s, y: (B, T, C)
-//   s <- s + cross_attention(y, m) wo,   y = rms_norm(s)          in the decoder alone, m: (B, Tm, C) of the encoder
+//   s <- s + cross_attention(y, m) wo,   y = rms_norm(s)          in the decoder only, m: (B, Tm, C) of the encoder
 //   s <- s + feed_forward(y),            y = rms_norm(s)
 //
 // Cross-attention has no positions. As in nn/decoder_block.h a block gets the norm of its input and computes the norm
@@ -34,7 +34,7 @@ struct T5LayerPass {
   LayerPass self;
   double query_factor = 1;  // for a scheme at test whose logits have another scale than the trained ones
   Ids lengths{};            // how many tokens of each of the encoder's sequences count, (B); absent: all
-  const T5Memory* memory = nullptr;   // in the decoder alone
+  const T5Memory* memory = nullptr;   // only in the decoder
   KeyValueCache* cache = nullptr;     // null: no decoding step
 };
 

@@ -16,7 +16,7 @@ Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Ten
 
 // Returns heads (B, Tq, H, Dv), with sum_j a_ij v_j for queries whose weights a_ij (B, H, Tq, Tk) the trace changes
 // under `name`; their gradients go to v, and to weights that require some, not to logits. `weights` is called only if
-// the trace reads them. Throws BadInput for a change if heads are not weights times v alone, as in Shaw's scheme.
+// the trace reads them. Throws BadInput for a change if heads are more than weights times v, as in Shaw's scheme.
 Tensor reweigh(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 
