@@ -46,7 +46,7 @@ inline Backward observe_forward(const char* op, const std::vector<Tensor>& ys, I
                                 Backward backward) {
   return is_observed() ? observe(op, ys, inputs, on_tape, std::move(backward)) : std::move(backward);
 }
-// After the backward function of an op. Throws Stopped.
+// Called after the backward function of an op. Throws Stopped.
 inline void observe_backward() {
   if (cancelled()) stop_if_requested();
 }

@@ -24,7 +24,7 @@ inline const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accu
 // graph of its own, such as PyTorch, that runs backward through these steps later, on any thread, and more than once.
 class TapePiece {
  public:
-  explicit TapePiece(size_t from);  // from: tape_length() before the first of them
+  explicit TapePiece(size_t from);  // from: tape_length() before the first of these steps
   // Adds to the gradients of the inputs that `y` was computed from. dy: d loss / d y, on the CPU; BadInput unless it
   // has the shape of y. The gradients of the steps' results are cleared first.
   void backward(const Tensor& y, const Tensor& dy) const;

@@ -12,8 +12,8 @@ namespace poslab {
 // How fast every op is, forward and backward, at the sizes of the 5-layer model (batch 128, 40 slots): a table of the
 // timed OpCases (tests/op_cases/op_case.h) whose kernel contains `filter`.
 void time_kernels(const std::string& filter);
-// Products of the sizes in training by our matmul, OpenBLAS and oneDNN, in turns: medians in GFLOP/s, and ours over the
-// faster of the others.
+// Products of the sizes in training by our matmul, OpenBLAS and oneDNN in turn: medians in GFLOP/s, and ours divided by
+// the faster of the other two.
 void time_products();
 // One product of matrices in several versions, from a dot product to tiles of pairs (docs/speed.md): GFLOP/s of each
 // rung on one thread, as CSV.
@@ -45,7 +45,7 @@ void serve_t5(const std::string& checkpoint, Rounding, Device);
 // empty without the library. The pointers must stay valid. Factors are reals, or in bf16 numbers of 16 bits.
 
 std::function<void()> dnnl_product(Rounding, int batch, int m, int k, int n, void* a, void* b, real* c);  // oneDNN
-// Also empty if threads may not call OpenBLAS (core/platform/openblas.h), and for bf16 if it was built without.
+// Also empty if threads may not call OpenBLAS (core/platform/openblas.h), and for bf16 if its build lacks that.
 std::function<void()> openblas_product(Rounding, int batch, int m, int k, int n, const void* a, const void* b, real* c);
 bool has_sbgemm();            // whether OpenBLAS was built with bf16
 std::string openblas_name();  // "OpenBLAS 0.3.21, core Cooperlake, pthread", or "none"

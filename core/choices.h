@@ -60,7 +60,7 @@ bool is_share(const std::string& length);        // "0.5L"
 // The share `length` of `whole`, rounded down: "0.5L" of 41 is 20.
 int64_t share_of(const std::string& length, int64_t whole);
 
-// The value of `text`, given for the option `name`. All throw BadInput with name, text and Option::takes().
+// The value of `text`, given for the option `name`. Each throws BadInput with name, text and Option::takes().
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);

@@ -76,7 +76,7 @@ struct NormForm {
 //   o_i  = sum_j a_ij v_j
 //   pair(i,j) = j - t + slots - 1, slots = max(offset + queries, keys), rows = slots - 1 + keys;   or pairs[b][i][j]
 //
-// q . k is the product of the piece that holds the pair; none is in two pieces. Query i sees key j if one holds the
+// q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
 // pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
 constexpr int far = 1 << 30, max_pieces = 4;   // far: beyond any slot
 struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < end

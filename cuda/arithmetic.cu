@@ -10,7 +10,7 @@
 namespace poslab::cuda {
 namespace {
 
-// In 64 bits: ceil_div is in the 32 of the kernels (logits.cuh).
+// In 64 bits; ceil_div (logits.cuh) computes in 32, as kernels do.
 int64_t pieces_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 void append(StridedLoop& to, int64_t size, int64_t y, int64_t a, int64_t b) {

@@ -86,7 +86,7 @@ __device__ inline void put_rows(const Accumulator& to, const int64_t (&at)[2], i
     }
 }
 
-// Sum and maximum over the four lanes that have a row.
+// Sum and maximum over the four lanes that share a row.
 __device__ inline real row_sum(real x) {
   for (int away = 1; away < 4; away *= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
   return x;

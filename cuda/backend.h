@@ -1,4 +1,4 @@
-// The GPU as a device of poslab: a main program says add_backend(Device::cuda, cuda::as_backend()).
+// The GPU as a device of poslab: a main program calls add_backend(Device::cuda, cuda::as_backend()).
 #pragma once
 #include "core/backend.h"
 

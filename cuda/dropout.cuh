@@ -21,7 +21,7 @@ inline DropoutArgs dropout_args(const Dropout& how) {
 // Elements first .. first + 8 lanes - 1, of `lanes` threads (8 or 32). All lanes of the warp must call it.
 template <int lanes>
 struct Factors {
-  uint32_t mine = 0xFF, beyond = 0xFF; // keep bits of the elements of block lane, and of block `lanes`
+  uint32_t mine = 0xFF, beyond = 0xFF; // keep bits of the elements of block `lane`, and of block `lanes`
   int skip, lane, base;                // elements of the first block before `first`; this lane; lane 0 in the warp
   real scale;
 

@@ -97,7 +97,7 @@ struct Machine {
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
 
-  Machine() { idle.reserve(threads.size()); }        // so that none of them moves while it is left
+  Machine() { idle.reserve(threads.size()); }        // so that no fiber moves while it is suspended
   Warp& warp() { return warps[threadIdx.x / 32]; }
 
   // Makes the next thread in turn that can go on the running one, or null if there is none.

@@ -22,7 +22,7 @@
 namespace poslab::cuda {
 
 constexpr int block_width = 64, block_heads = block_width / lane_channels;   // a head has 8 channels
-constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // rows of a product are a warp's
+constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // rows of a product for a warp
 constexpr int most_block_threads = 512;
 constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;    // in shared memory at once
 
@@ -41,7 +41,7 @@ struct BlockFrame {
   int query_rows = 0, key_rows = 0;        // rounded up to whole tiles
   int rows = 0;                            // of a matrix
   int table_rows = 0;                      // rows of r and of biases; zeros at the end, which no query sees
-  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; their sum
+  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; fours: all
   bool whole = false;                      // parameters begin where Fours may
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
          whole)

@@ -140,7 +140,7 @@ struct Tiling {
   int threads() const { return ceil_div(rows() * lanes, warp) * warp; }
 };
 
-// Capacities of a kernel, in shared memory that its code fixes.
+// Capacities of a kernel in shared memory, which its code fixes.
 struct Room {
   int lanes = 0;                             // lanes of all query rows
   int fours = 0;                             // of the tiles
@@ -163,7 +163,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
-    // A row of r that is looked up serves several sequences; otherwise a block takes rows of one, if it has enough.
+    // A row of r that is looked up serves several sequences; else a block takes rows of one sequence, if it has enough.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
     c.tiles = ceil_div(x.queries, tallest);
     c.queries = ceil_div(x.queries, c.tiles);

@@ -41,7 +41,7 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
 template <NormKind kind>
 constexpr int sums_of = kind == NormKind::layer ? 2 : 1;
 template <NormKind kind, int team>
-__global__ __launch_bounds__(threads, kind == NormKind::layer ? 3 : 2)     // blocks on an SM: registers for no more
+__global__ __launch_bounds__(threads, kind == NormKind::layer ? 3 : 2)     // blocks on an SM: registers allow no more
 void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const real* ds, const real* dy, const real* x,
                         const real* gain, int64_t rows, int n, real epsilon, DropoutArgs drop) {
   constexpr bool layer = kind == NormKind::layer;

@@ -43,7 +43,7 @@ class DecoderBlock {
   // such a gain is absent, y is s itself. With a cache the T tokens follow the cached ones and are appended to it.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
   const Tensor& norm_gain() const { return gain1_; }  // absent with NormPlace::after
-  DecoderBlock at(int layer) const;   // these weights in a later loop: the number of its block in a trace and a cache
+  DecoderBlock at(int layer) const;   // this block in a later loop; layer: its number there, in a trace and a cache
 
  private:
   Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;

@@ -25,7 +25,7 @@ class Gau {
   Gau(Params, GauSpec);
   // (B, T, C) -> (B, T, C). With a cache the tokens follow the cached ones and are appended to it.
   Tensor operator()(const Tensor& x, const LayerPass&, KeyValueCache*) const;
-  Gau at(int layer) const;   // these weights in a later loop: the number of its block in a trace and a cache
+  Gau at(int layer) const;   // this unit in a later loop; layer: its number there, in a trace and a cache
 
  private:
   GauSpec spec_;

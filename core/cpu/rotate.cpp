@@ -13,7 +13,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Every lane exchanged with the lane whose number differs in the bit `flip`.
+// Exchanges every lane with the lane whose number differs in the bit `flip`.
 template <int flip, int... i>
 Vec exchanged(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, ((i ^ flip) % lanes)...);

@@ -81,8 +81,8 @@ inline LaneMask lane_numbers() {
 }
 inline LaneMask first_lanes(int n) { return lane_numbers() < n; }
 
-// Loads and stores the first n < lanes reals, the rest zero. By masked moves, where the machine has them: element by
-// element a row's last vector would stall on its own store.
+// Loads and stores the first n < lanes reals, the rest zero. By masked moves, where the machine has them: if it were
+// copied element by element, a row's last vector would stall on its own store.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec load_first(const real* p, int n) { return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p); }
 inline void store_first(real* p, Vec v, int n) { _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), v); }

@@ -22,7 +22,7 @@ struct alignas(16) Thrown {       // this lies before the object that was thrown
 };
 Thrown* caught = nullptr;         // the innermost
 
-// A class with one base, as the ABI lays its type out (abi::__si_class_type_info). Other classes here have none.
+// A class with one base, as the ABI lays its type out (abi::__si_class_type_info). Other classes here have no base.
 struct OneBase {
   const void* functions;
   const char* name;

@@ -21,7 +21,7 @@ namespace {
 
 enum class Table { r, gain, bias };
 
-// The term of pair (i, j), which is in the row of the table, for its channel c.
+// The term that pair (i, j) adds to channel c of its row of the table.
 __device__ real given(Table table, const Pass& p, const Gradient& y, int head, int c) {
   switch (table) {
     case Table::r: return p.x.scale * y.at.gain * y.du * relative_query_of(p.x, y.at.query, head, c);
