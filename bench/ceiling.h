@@ -1,4 +1,4 @@
-// The measured limits of this machine: the rates of large products and of copies, of which tables print shares.
+// The measured limits of this machine: the rates of large products and of copies, to which tables compare.
 #pragma once
 #include <cstdint>
 

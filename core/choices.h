@@ -44,7 +44,7 @@ struct Option {
   std::vector<std::string> words = {};   // none: any text; for a whole number: words in its place
   Range range = {0, 0};
   // For an option whose words are names of things with options of their own: the settings of this option and of others
-  // that a text such as "randomized:max_position=4096" stands for. Throws BadInput. Null: a text sets this option
+  // that a text such as "randomized:max_position=4096" spells. Throws BadInput. Null: a text sets this option
   // alone.
   Settings (*sets)(const std::string& text) = nullptr;
   // For an option whose value is of a type of its own: parses the text, for RunSpec::value (experiment/run_spec.h).
@@ -96,7 +96,7 @@ class Choices {
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return *options_; }
-  // "alibi:symmetric": the name, all options that are lengths, and of the others those that are not at their defaults
+  // "alibi:symmetric": the name, all options that are lengths, and any other options that are not at their defaults
   std::string spelled() const;
 
  private:
@@ -132,7 +132,7 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 }
 
 using RunValues = std::map<std::string, std::string>;   // of the run, for options that a spelling does not set
-RunValues trained_on(int64_t slots);                     // the trained length alone; 0.5L is half of it
+RunValues trained_on(int64_t slots);                     // the trained length alone, which 0.5L halves
 
 // All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
 // become numbers. Throws BadInput.

@@ -100,7 +100,7 @@ struct Machine {
   Machine() { idle.reserve(threads.size()); }        // so that no fiber moves while it is suspended
   Warp& warp() { return warps[threadIdx.x / 32]; }
 
-  // Makes the next thread in turn that can go on the running one, or null if there is none.
+  // Makes the next thread in turn that can go on the running one, or null if all wait.
   void choose() {
     running = nullptr;
     while (turn != last_turn && !error && !running) {
@@ -259,7 +259,7 @@ void sync_warp(unsigned mask, Site at) {
   present.warp_barriers = ++machine->running->warp_barriers;
 }
 
-// The values of this exchange; those of the one before stay, as some lanes may still have to read them.
+// The values of this exchange; the previous exchange's stay, as some lanes may still have to read them.
 template <class T>
 static const T* exchanged(T (Warp::*both)[2][32], unsigned mask, const T& mine, Site at) {
   Warp& w = whole_warp(mask, at);

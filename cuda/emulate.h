@@ -66,7 +66,7 @@ void sync_warp(unsigned mask, Site);    // Failure unless the mask names all 32 
 // Each lane hands in 8 bytes and gets those of all 32 lanes. Failure unless all lanes of the warp take part.
 const uint64_t* exchange(unsigned mask, uint64_t mine, Site);
 inline unsigned lane() { return threadIdx.x % 32; }
-// Takes six floats from each lane and gives each lane those of all 32. For the joint operations of a tensor core.
+// Takes six floats from each lane and gives each lane all 32 lanes' floats. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 

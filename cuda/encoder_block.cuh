@@ -120,7 +120,7 @@ struct WeightSquare {
   bool transposed = false;
 };
 // Where a four of row k lies in the tile, so that neither lanes that read neighbouring fours have bank conflicts, nor
-// those that read two fours of every eighth row.
+// lanes that read two fours of every eighth row.
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
 // The results of a warp: 16 rows and half of the columns, four Fours a lane, dealt out as each struct says.

@@ -177,7 +177,7 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
   add_to(sum.to, int64_t(p) * columns + column, sum.factor * gain * total);
 }
 
-// A block takes a few rows, and searches the whole table of pairs for them; each warp has a share of it, and sums
+// A block takes a few rows, and searches the whole table of pairs for them; each warp has its share, and sums
 // of its own. A warp takes several pairs at a time, as each waits for memory. With du alone it takes one: the bias of
 // T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the weights
 // come from g, or else from du of all sequences, and a pair adds one product.

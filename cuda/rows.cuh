@@ -13,7 +13,7 @@ namespace poslab::cuda {
 
 constexpr int per_thread = 8;
 
-// All threads of the block go through the loop as long as it has a row left, as they meet in shuffles and barriers: a
+// All threads of a block go through the loop until the block has no row left, as they meet in shuffles and barriers: a
 // team without a row has one of no columns.
 template <int team>
 struct Row {
