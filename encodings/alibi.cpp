@@ -1,8 +1,8 @@
-// ALiBi (Press et al. 2022): nearer is better, by a slope that each head has to itself.
+// ALiBi (Press et al. 2022): a penalty that grows with the distance, by a slope for each head.
 //
 //   s_ij = q_i . k_j / sqrt(D) + m_h ( -|d_ij| + 0.5 [d_ij < 0] )                  d_ij = p_j - p_i
 //
-// The 0.5, of the released code of Ruoss et al., tells left from right. Not with a causal mask, nor if `symmetric`.
+// The 0.5, of the released code of Ruoss et al., tells left from right; a causal mask or `symmetric` drops it.
 // Learned slopes are m_h = exp(a_h). The author's advice for encoders: slopes for each side, or heads for each side.
 #include <fmt/ranges.h>
 
@@ -66,8 +66,8 @@ Scheme alibi() {
 // -- learned slopes, and sides that differ
 namespace {
 
-// Split: the heads of each side have the slopes of a layer of half as many heads, with an odd number the left has one
-// more.
+// Split: the heads of each side have the slopes of a layer of half as many heads; if the number is odd, the left side
+// has one more.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!sides_are("split", m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);

@@ -4,8 +4,8 @@
 //   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D)                     between: n_i = 0, 1, 2, ..., number of the segment
 //   or     q_i . k_j / sqrt(D) - times m_h |n_i - n_j|               between=alibi, ALiBi's slopes m_h
 //
-// A segment begins where positions stop growing, p_i <= p_{i-1}: sampler restart draws such ones from the classes of
-// tokens. As released: times = 96, places beyond the last row read it. There a segment ends with the full stop or new
+// A segment begins where positions stop growing, p_i <= p_{i-1}: sampler restart derives these from the classes of
+// tokens. As released: times = 96, places beyond the last row read that. There a segment ends with the full stop or new
 // line that closes it; for restart a run of signs is a segment of its own. inside=sincos is an extension.
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@ namespace poslab {
 class ByDistance : public Encoding {
  public:
   Scores scores(const Heads&, const Positions&) const override;
-  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // without gains
+  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // absent with gains
 
  protected:
   // Sets bias, gain or both, (N, H), for the distances of p.
@@ -36,6 +36,6 @@ constexpr double unseen = -1e9;
 // `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative, as a learned factor
 // may become: so the pairs stay hidden. A factor of 0 hides nothing.
 Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
-Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // as -infinity, at any temperature above 0.001
+Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // with -infinity there (temperature above 0.001)
 
 }  // namespace poslab

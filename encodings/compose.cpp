@@ -2,7 +2,7 @@
 //
 //   rope|none               layers 1, 3, 5, ... have RoPE, the others nothing: any number of parts, in turn
 //   none*4+alibi*4
-//   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
+//   of 8 heads the first four have nothing, the others ALiBi; a group acts as a layer with these heads alone
 //   rope|none*4+alibi*4     both: layers first
 //   sincos&alibi            the first adds to the embedding, before all layers; the rest makes the logits
 //
@@ -37,7 +37,7 @@ void check_logits_alone(const std::string& name, const Components& parts) {
           name, part.scheme.spelled(), part.scheme.thing.name);
 }
 
-// The common properties of parts.
+// The properties that a composition derives from its parts.
 Scheme composition(const std::string& name, const Components& parts) {
   Scheme s;
   s.name = name, s.pages.source = "its parts", s.pages.formula = "that of each part, where it stands";
@@ -87,7 +87,7 @@ Scheme composition(const std::string& name, const Components& parts) {
   s.finite = [parts](const Choices&) {
     return std::any_of(parts.begin(), parts.end(), [](const Component& p) { return finite(p.scheme); });
   };
-  const auto shared = [parts](auto SchemeCost::*kept) {  // by a share of the layers, or of the heads
+  const auto shared = [parts](auto SchemeCost::*kept) {  // weighted by the share of layers or heads
     return [parts, kept](const ModelShape& m, const Choices&) {
       double sum = 0;
       for (const Component& part : parts)

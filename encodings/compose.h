@@ -7,7 +7,7 @@ namespace poslab {
 // A layer whose heads fall into groups: each group attends by an encoding of its own.
 struct HeadGroups : Encoding {
   std::vector<std::unique_ptr<Encoding>> parts;
-  std::vector<int> heads;                             // of each group
+  std::vector<int> heads;                             // the size of each group
   Tensor own(const Tensor& x, size_t n) const;        // the heads of group n:  (B, T, H, ...) -> (B, T, heads[n], ...)
   Heads own(const Heads&, size_t n) const;
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
@@ -23,9 +23,9 @@ bool composed_spelling(const std::string& text);    // "rope|none"
 // The number of schemes, or samplers, that layers take in turn: 2 for "sincos&alibi|none", 1 for "rope".
 size_t parts_in_turn(const Chosen<Scheme>&);
 size_t parts_in_turn(const Chosen<Sampler>&);
-// Whether its layers read no position, because it only adds to the embedding.
+// Whether the scheme's layers read no position, because it only adds to the embedding.
 bool embedding_alone(const Chosen<Scheme>&);
-// The parts of "rope|none". Throws BadInput if one is empty. kind: "encoding"
+// The parts of "rope|none". Throws BadInput if one is empty. kind: for the message, "encoding"
 std::vector<std::string> split_names(const std::string& kind, const std::string& text, char at);
 
 }  // namespace poslab

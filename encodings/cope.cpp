@@ -3,8 +3,8 @@
 //   s_ij = z_ij + q_i . e[p_ij],   p_ij = min(g_ij + ... + g_ii, N - 1)      z_ij = q_i . k_j / sqrt(D), g = sigmoid(z)
 //
 //   e: (N, D), in every layer and shared by its heads; between whole positions a mixture of two rows.
-// `signed`: g = tanh(z) counts up and down, as the depth of a stack; e: (2N - 1, D), from -(N-1) to N-1.
-// Left out: gates that heads mix, soft one-hot positions (both of x-transformers).
+// `signed`: g = tanh(z) counts up and down, like the depth of a stack; e: (2N - 1, D), from -(N-1) to N-1.
+// Left out: gates that heads mix, soft one-hot positions (both in x-transformers).
 #include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
 

@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// Its place among the buckets: |d| itself up to k/2, then ceilings of a logarithm, k - 1 at distance 2k - 1.
+// The bucket of distance d: d itself up to k/2, then ceilings of a logarithm, k - 1 at distance 2k - 1.
 double bucket(double d, int k) {
   const int middle = k / 2;
   const double far = std::abs(d);

@@ -19,7 +19,7 @@ std::vector<double> toeplitz(const std::vector<double>& p, int T) {
   return value;
 }
 
-// Pairs of the last queries of each sequence and all its slots.
+// All pairs of one of a sequence's last queries and one of its slots.
 struct Pairs {
   int sequences, queries, time;
   int64_t count() const { return int64_t(sequences) * queries * time; }
@@ -38,7 +38,7 @@ struct Pairs {
   }
 };
 
-// distance(s, i, j), whole numbers of at most `furthest`, by a table of 2 furthest + 1 places.
+// For whole distance(s, i, j) of at most `furthest`: by a table of 2 furthest + 1 entries.
 template <class Distance>
 Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;
@@ -54,7 +54,7 @@ Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distan
   return {std::move(value), pairs.rows([&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
-// Any real distances, by sorting and searching.
+// For any real distances: by sorting and searching.
 template <class Distance>
 Distances look_up_real(const Pairs& pairs, const Distance& distance) {
   std::vector<double> value;

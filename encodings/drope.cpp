@@ -2,7 +2,7 @@
 //
 //   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   dropped: s_ij = q_i . k_j / sqrt(D)
 //
-// Left out: how the training after that is set. A temperature for longer tests is --temperature.
+// Left out: the settings of the training after the drop. --temperature sets a temperature for longer tests.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 

@@ -2,7 +2,7 @@
 //
 //   rho = q - (p_j mod s),  q = p_i mod s                     where both are in one chunk
 //                           q = min(p_i mod s + s, s + w - 1) where j is in the chunk before
-//                           q = s + w - 1                     where it is in an earlier one
+//                           q = s + w - 1                     where j is in an earlier one
 // s + w = c is the trained length, so no distance reaches it. The released code ends at s + w (last=released).
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-constexpr int kinds = 3;   // pairs by the number of chunks between: none, the one before, earlier ones
+constexpr int kinds = 3;   // by the key's chunk: the query's own, the one before, earlier ones
 
 struct DualChunk : WholeLogits {
   RotaryLayer t;
@@ -50,7 +50,7 @@ struct DualChunk : WholeLogits {
     return where(is(0), product(0), where(is(1), product(1), product(2)));
   }
 
-  // Chunk by chunk of the queries, each with three pieces of key slots, where chunks follow one another.
+  // If chunks follow one another: chunk by chunk of the queries, each with three pieces of key slots.
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     const std::vector<double>& at = p.tokens(t.name);
     if (p.sequences() > 1 || !std::is_sorted(at.begin(), at.end())) return WholeLogits::attend(in, v, p, span);

@@ -32,7 +32,7 @@ Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span
   return composed::attention(s, v, span);
 }
 
-// A scheme without a declaration is not NoPE.
+// Only NoPE itself adds nothing: other schemes must override this.
 std::optional<LayerTerms> Encoding::terms(const Positions&, const LayerShape&) const {
   if (typeid(*this) != typeid(Encoding)) return std::nullopt;
   return LayerTerms{};

@@ -37,8 +37,8 @@ struct ModelShape {
 
 // The input of a layer's encoding: queries and keys before any position enters, and the states they come from.
 struct Heads {
-  Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C): of the queries
-  Tensor x_keys{};                               // (B, Tk, C): of the keys
+  Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C); x: the queries' states
+  Tensor x_keys{};                               // (B, Tk, C): the keys' states
   Tensor temperature{};                          // (1 or B, Tq, 1 or H): a factor on all logits, or absent
 };
 
@@ -63,7 +63,7 @@ class Encoding {
   virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
 };
 
-// attention(), where the bounds of pieces and windows are counted from the newest token of a padded cache.
+// attention(), but in a padded cache the bounds of pieces and windows are counted from the newest token.
 Tensor attention(const Scores&, const Tensor& v, const Positions&, Span);
 
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
@@ -130,7 +130,7 @@ struct Scheme {
 const std::vector<Scheme>& all_encodings();
 double live_matrices(const Chosen<Scheme>&, const ModelShape&);  // SchemeCost::live, or `matrices` where that is absent
 
-// The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
+// The scheme of a spelling: "alibi:symmetric", "rope|none", "none*4+alibi*4" (encodings/compose.cpp). Options that
 // the text does not set come from `run`. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
@@ -142,12 +142,12 @@ struct PositionLayers {
   Chosen<Scheme> scheme;
   PositionEmbedding embed;                       // absent: nothing is added
   std::vector<std::unique_ptr<Encoding>> layers;
-  // throws BadInput as Scheme::check
+  // throws BadInput as Scheme::check does
   PositionLayers(const Params& encoding, const Chosen<Scheme>&, const ModelShape&);
 };
 
-// The sampler that draws for a scheme where `sampler` is chosen: a scheme that reads a table of random offsets gets one
-// that draws it (Sampler::as_offsets). Throws BadInput if the scheme cannot read the sampler's draws.
+// The sampler that draws for a scheme when `sampler` is chosen: if the scheme reads a table of random offsets, one that
+// draws such tables (Sampler::as_offsets). Throws BadInput if the scheme cannot read the sampler's draws.
 Chosen<Sampler> sampler_for(const Chosen<Scheme>&, const Chosen<Sampler>& sampler);
 
 }  // namespace poslab

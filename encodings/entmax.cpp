@@ -2,8 +2,8 @@
 //
 //   a_ij = max((alpha - 1) s_ij - tau_i, 0)^(1 / (alpha - 1)),   tau_i such that the weights of a query sum to 1
 //
-// alpha = 1.5, or 2, which is sparsemax. tau is exact: sorting finds how many keys get any weight, and their mean and
-// variance decide it. NAPE with ASEntmax (2025) is base=nape and --temperature asentmax:heads=second_half.
+// alpha = 1.5, or 2, which is sparsemax. tau is exact: sorting finds how many keys get any weight, and tau follows
+// from their mean and variance. NAPE with ASEntmax (2025) is base=nape and --temperature asentmax:heads=second_half.
 // Left out: a learned alpha.
 #include "autograd/composed.h"
 #include "autograd/tape.h"
@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// tau if exactly n keys, with mean m and mean square q, get weight
+// tau if exactly n keys get weight, whose logits have mean m and mean square q
 Tensor threshold(const Tensor& n, const Tensor& m, const Tensor& q, bool sparsemax) {
   return sparsemax ? m - 1 / n : m - sqrt(maximum(1 / n - (q - m * m), number(0, m)));
 }
@@ -75,7 +75,7 @@ Scheme entmax() {
             const Chosen<Scheme> s = base(c);
             Laws all = s->laws(m, s.choices);
             all.softmax = false;
-            all.toeplitz = c["base"] == "none" && !m.causal;   // weights end with the string
+            all.toeplitz = c["base"] == "none" && !m.causal;   // fewer keys near the string's ends
             return all;
           },
           .pages = entmax_pages};

@@ -14,8 +14,8 @@ Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }
 
 Tensor ExplicitWeights::mix(const Tensor& a, const Tensor& v, const Positions&) const { return matmul(a, v); }
 
-// How many reals a matrix of logits may have. On a CPU it is to stay in the cache from one op to the next. A GPU is
-// filled by all sequences, and without a gradient saves memory: 32 MiB.
+// How many reals a matrix of logits may have. On a CPU it should stay in the cache from one op to the next. A GPU takes
+// all sequences at once to fill its cores, but without a gradient at most 32 MiB, to save memory.
 int64_t most_logits(Device device) {
   if (device == Device::cpu) return 1 << 18;
   return recording() ? std::numeric_limits<int64_t>::max() : 1 << 23;
@@ -45,7 +45,7 @@ Tensor ExplicitWeights::attend(const Heads& in, const Tensor& v, const Positions
 
 namespace {
 
-// Weights and logits, s absent or -infinity where masked -> (B, H, Tq, statistics_per_row)
+// Weights and logits (absent, or -infinity where masked) -> (B, H, Tq, statistics_per_row)
 Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
   const Tensor a = weights.to(Device::cpu), s = logits ? logits.to(Device::cpu) : logits;
   const int keys = a.dim(3);

@@ -17,13 +17,13 @@ class ExplicitWeights : public Encoding {
   Tensor weights(const Heads&, const Positions&, const Span&) const override = 0;
   // sum_j a_ij v_j, a few sequences at a time
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
-  // Statistics of the weights, and of the logits of a scheme that has them.
+  // Statistics of the weights, and of the logits if the scheme has logits.
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   // The base has no logits. Throws Failure.
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
 
  protected:
-  // o_i, (B, H, Tq, D), of weights (B, H, Tq, Tk) and values (B, H, Tk, D). The base: sum_j a_ij v_j.
+  // o_i, (B, H, Tq, D), from weights (B, H, Tq, Tk) and values (B, H, Tk, D). The base: sum_j a_ij v_j.
   virtual Tensor mix(const Tensor& a, const Tensor& v, const Positions&) const;
   virtual bool has_logits() const { return false; }
 

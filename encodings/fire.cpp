@@ -1,4 +1,4 @@
-// FIRE (Li et al. 2024): a small network of the distance to an earlier key over the query's position, so at most 1.
+// FIRE (Li et al. 2024): a small network of the distance to an earlier key over the query's position: at most 1.
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / (psi(max(p_i, |m| L)) + 1e-6) )_h     psi(x) = ln(|c| x + 1)
 //
@@ -60,7 +60,7 @@ Scheme fire() {
           .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Fire>(c.on("shared") ? p.shared : p, m, c); },
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
-            const bool all_near = 2 * (m.first + m.pool) < c.whole("length");   // and divide alike
+            const bool all_near = 2 * (m.first + m.pool) < c.whole("length");   // all queries divide by m L
             return {.shift = all_near, .toeplitz = all_near};
           },
           .pages = fire_pages};

@@ -1,7 +1,7 @@
 // FoPE (Hua et al. 2025): each pair of channels carries a Fourier series over all frequencies that come round in L.
 //
 //   [x1, x2] -> [C x1 - S x2, C x2 + S x1],   C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k),   S_m: sines, b for a
-//   a, b: (K, H M), K pairs with 2 pi / f_k <= L; M = K. The other pairs stay.    pair m is (m, m + D/2)
+//   a, b: (K, H M), K pairs with 2 pi / f_k <= L; M = K. Other pairs: as is.      pair m is (m, m + D/2)
 // The released code has M = D/4 series at most (dominant: every ceil(K/M)-th) and keeps a and b as drawn; here they are
 // learned. It pads both tables with ones, so pairs that should stay turn by 45 degrees and grow by sqrt(2).
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Fope : Encoding {
         a(p.normal("cosine", {K, H * M}, c.number("sigma") / std::sqrt(K))),
         b(p.normal("sine", {K, H * M}, c.number("sigma") / std::sqrt(K))) {}
 
-  // The dominant frequency of each series: (K, H M) of 0 and 1.
+  // 1 at the dominant frequency of each series, else 0: (K, H M).
   Tensor dominant() const {
     Tensor one = Tensor::full({K, H * M}, 0);
     const int step = (K + M - 1) / M;

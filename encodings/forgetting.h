@@ -1,4 +1,4 @@
-// Biases that add up over the tokens between a query and a key: what FoX and CABLE share.
+// Biases that add up over the tokens between a query and a key: the common part of FoX and CABLE.
 //
 //   s_ij = scale q_i . k_j + c_i - c_j,   c_t = f_0 + ... + f_t,   f_t = -softplus(-sign (w_h . x_t + b_h)) <= 0
 //
@@ -22,6 +22,6 @@ class ForgettingGates : public Encoding {
   bool causal_, scaled_;
 };
 
-PairPicture gate_picture(const ModelShape&, const Choices&);   // of that bias
+PairPicture gate_picture(const ModelShape&, const Choices&);   // of bias_of_zero_states()
 
 }  // namespace poslab

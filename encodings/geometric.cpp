@@ -2,7 +2,7 @@
 //
 //   z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma,   D_ij = f_i to the right, b_i to the left,   P = sigmoid(z)
 //   (a temperature, which is not in the paper, multiplies z_ij, as elsewhere the logits)
-//   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (of two the right one is nearer), divided by its sum
+//   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (right before left), divided by the sum over j
 //
 //   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
 // Only the order of slots is read: samplers change nothing (spec A.2). Left out: NDR's copy gate and shared layers.
@@ -40,7 +40,7 @@ Scheme geometric() {
   return {.name = "geometric", .reads = always(Reads::slots),
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
           .laws = [](const ModelShape&, const Choices&) -> Laws {
-            return {.toeplitz = false, .permutes = false, .softmax = false};  // weights end with the string
+            return {.toeplitz = false, .permutes = false, .softmax = false};  // fewer keys near the string's ends
           },
           .pages = geometric_pages};
 }

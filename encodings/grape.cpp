@@ -1,4 +1,4 @@
-// GRAPE (Zhang et al. 2026, arXiv 2512.07805): positions act by a group, so that queries and keys meet in p_i - p_j.
+// GRAPE (Zhang et al. 2026, arXiv 2512.07805): positions act by a group, so that logits depend on p_i - p_j.
 //
 //   m:   R(p) rotates channels m and m + D/2 by p f_m e^(o_m), f_m = 10000^(-2m/D): RoPE where o, (D/2), is 0
 //   a:   + (p_j - p_i) ln(1 + e^w_h) slope_h ( softplus(v_h . q_i / sqrt(D)) + softplus(u_h . k_j / sqrt(D)) )
@@ -25,10 +25,10 @@ struct Multiplied : Phased {
   }
 };
 
-// The bias (p_j - p_i)(g_i + g_j), g_i and g_j times the slope, is a product of four more channels:
+// The bias (p_j - p_i)(g_i + g_j), times the slope, is a product of four more channels:
 //   [-p_i g_i, -p_i, g_i, 1] . [1, g_j, p_j, p_j g_j]
-// The four terms are as large as p and nearly cancel, so p counts from the first position: a logit is rounded
-// as the largest bias in the string is, however large positions are.
+// The four terms are as large as p and nearly cancel, so p counts from the first position: the rounding error of
+// a logit is that of the largest bias in the string, however large positions are.
 struct Added : Encoding {
   int H;
   Tensor w, u, v;
@@ -52,7 +52,7 @@ struct Added : Encoding {
       return of(gate, ones * last_slots(all, time), ones);
     };
     const Tensor q = channels(in.q, v, Tq, [&](const Tensor& g, const Tensor& at, const Tensor& one) {
-      return concat({-at * g, -at, g, one}, 3) * rate * root;                            // the scale takes the root off
+      return concat({-at * g, -at, g, one}, 3) * rate * root;                            // s.scale has 1 / root
     });
     const Tensor k = channels(in.k, u, in.k.dim(1), [&](const Tensor& g, const Tensor& at, const Tensor& one) {
       return concat({one, g, at, at * g}, 3);

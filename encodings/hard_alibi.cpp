@@ -2,8 +2,8 @@
 //
 //   s_ij = q_i . k_j / sqrt(D), or -infinity where |i - j| >= h and h <= M          i, j: slots, H - M heads see all
 //
-// As in the released code, where M is half of the heads, rounded up. Published for causal masks: without one, h keys a
-// side.
+// As in the released code, where M is half of the heads, rounded up. Published for causal masks: without one, a
+// head sees its own slot and h - 1 keys on each side.
 #include <cmath>
 
 #include "encodings/by_distance.h"

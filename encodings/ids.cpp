@@ -1,9 +1,9 @@
-// Several numbers for each token, each with a code of its own, added to the embedding:
+// Several numbers for each token; the code of each is added to the embedding:
 //
 //   h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )          x: (B, T, C)   id: (1 or B, T, K)
 //
-// code: C random signs for each number, or sincos. The roll by k C/K channels keeps the K numbers apart, and is the
-// same for all of them, so that a query can look for a key whose second number is its own first. It is the idea of
+// code: C random signs for each number, or sincos. The roll by k C/K channels keeps the K numbers apart, while equal
+// numbers have equal codes: a query can look for a key whose second number equals the query's first. It is the idea of
 // position coupling (Cho et al. 2024) without an order.
 #include <bit>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace poslab {
 namespace {
 
 // The signs are bits of a random stream whose seed is the number itself: any real number has a code. The number
-// 0 takes the bits of -0, which are no run's seed: its own would give random numbers of the first parameter.
+// 0 takes the bits of -0, which are no run's seed: seed 0 would repeat the random numbers of the first parameter.
 Tensor random_signs(const std::vector<double>& ids, int C) {
   Tensor y({int(ids.size()), C});
   real* at = y.data();

@@ -3,8 +3,8 @@
 //   log     s_ij = w_ij q_i . k_j / sqrt(D) - p_h ln(1 + a_h r)
 //   power   s_ij = w_ij q_i . k_j / sqrt(D) - a_h r^p_h                 w_ij = 1, or exp(-b_h r^c_h) if `weight`
 //
-// a, b from U(0, 1), p, c from U(0, 2), kept above 0.01, powers below 2: one of each for all layers, as in the released
-// code, where `weight` goes with power alone.
+// a, b from U(0, 1), p, c from U(0, 2), all kept above 0.01, powers below 2. All layers share them, as in the released
+// code, which has `weight` with power alone.
 #include <cmath>
 
 #include "encodings/by_distance.h"

@@ -3,8 +3,8 @@
 //   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)
 //
 //   a: (D/2), 1 before training, in every layer; or (H, D/2), for each head                  pairs: (m, m + D/2)
-// From the paper's abstract: "a scalar per frequency". It is said to share them among all layers and heads; here each
-// layer has its own. Left out: that, and learning rates of their own.
+// From the paper's abstract: "a scalar per frequency". The paper is said to share them among all layers and heads;
+// here each layer has its own. Left out: sharing them, and separate learning rates for them.
 #include "encodings/phases.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"

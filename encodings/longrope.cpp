@@ -3,7 +3,7 @@
 //   f_m = base^(-2m/D) / long_m with more than L slots, else base^(-2m/D) / short_m
 //   s_ij times 1 + ln factor / ln L: cosines and sines times its root in released models
 //   fraction: the first R = fraction D channels alone, as a head of R (Phi-4-mini); the factor is on their part of s_ij
-// Left out: the search, and its first tokens that keep their positions. The defaults are no published lists.
+// Left out: the search, and the first tokens, which keep their positions. The defaults are not published lists.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ RotarySpectrum by_list(const HeadAt& t, const Choices& c) {
   return {f, turning == t.channels ? factor_of(c) : 1};
 }
 
-// In partly rotated heads the factor applies to the logits of the rotated channels, so its root is on these.
+// In partly rotated heads the factor applies only to the rotated channels' part of a logit: its root multiplies these.
 class InPart : public Rotary {
  public:
   InPart(const ModelShape& m, const Choices& c)

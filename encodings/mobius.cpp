@@ -1,7 +1,7 @@
 // Moebius RoPE (2026): in some heads the frequencies are odd multiples of pi / N, and the others are RoPE's.
 //
 //   f_m = pi (2m + 1) / N, m = 0 .. D/2-1:   R(N) = -I, and the mean cosine is sin(D pi d / N) / (D sin(pi d / N))
-// Written from a note on the paper. Which heads these are it does not say: here the first.
+// Written from a note on the paper, which does not say which heads these are: here the first.
 #include <cmath>
 #include <numbers>
 

@@ -1,9 +1,9 @@
-// Music Transformer (Huang et al. 2018): a learned key for each distance, for each head its own.
+// Music Transformer (Huang et al. 2018): a learned key for each distance, separate for each head.
 //
 //   s_ij = q_i . (k_j + a_h[d]) / sqrt(D)                                              d = clip(p_j - p_i, -k, k)
 //
 //   a: (k + 1, H, D) in every layer with a causal mask, as published; (2k + 1, H, D) without one.
-// Left out: its skewing of memory, which the fused attention does in another way, and the local form.
+// Left out: its skewing of memory, in whose place fused attention looks rows up, and the local form.
 #include <algorithm>
 #include <cmath>
 

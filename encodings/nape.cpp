@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0
 //
-// slopes=exponential: 2^(1-h), as released. A slope of 0 does for a group of heads without positions. The paper's other
+// slopes=exponential: 2^(1-h), as released. A slope of 0 leaves a head without positions. The paper's other
 // two parts are encodings/entmax.cpp and a temperature: entmax:base=nape with --temperature asentmax:heads=second_half.
 #include <fmt/ranges.h>
 

@@ -21,7 +21,7 @@ auto always(Value value) {
 
 // The quantity in a picture of pairs: the term that positions add to the logit, the logit of equal contents (which is 1
 // where positions change nothing), the logit of contents of 1 in every channel, the cosine of the vectors added to the
-// embeddings, a weight, the order in which keys are asked; several: heads differ.
+// embeddings, a weight, the order in which a query visits keys; several: the quantity differs by head.
 enum class Quantity { added, equal_contents, unit_contents, embeddings, weight, order, several };
 
 // A layer's picture of pairs: a value for query i and key j, (1 or H, T, T) of the first sequence, with the current
@@ -30,13 +30,13 @@ struct PairPicture {
   Quantity quantity;
   std::function<Tensor(const Encoding&, const ModelShape&, const Positions&)> values;
 };
-// The logits of queries, keys and states with one number in every channel: 0, D^(-1/4), which makes q . k / sqrt(D) 1,
-// or 1. cosines: of the first head, as a mean cosine of angles; -1 for masked pairs.
+// The logits of queries, keys and states with one number in every channel: 0; D^(-1/4), so that q . k / sqrt(D) = 1;
+// or 1. cosines: the first head's logits, as the mean cosine of the angles; -1 for masked pairs.
 PairPicture zero_contents(const ModelShape&, const Choices&), equal_contents(const ModelShape&, const Choices&),
     unit_contents(const ModelShape&, const Choices&), cosines(const ModelShape&, const Choices&);
 
 struct SchemePictures {
-  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // ModelShape::layer's
+  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // of layer m.layer
   // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, in `slots`
   // slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
@@ -44,7 +44,7 @@ struct SchemePictures {
   // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
   // without distances. Absent: pairs have no such distance.
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
-  bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
+  bool layers_differ = false;                    // some layers lack positions; layer 0 reads all that the scheme does
 };
 
 // The memory that a layer keeps for the backward pass. matrices: tensors of B H T T numbers (fused attention: 0).
@@ -61,12 +61,12 @@ struct SchemePages {
   std::string summary = {}, about = {};          // about: at most five lines
   std::string formula = {}, source = {}, doors = "none";   // as `poslab explain encoding NAME` prints them
   std::string file = {};                         // the source file; empty: encodings/NAME.cpp
-  // The sentence below the picture of pairs; with door 1, of the similarity of the vectors that are added.
+  // The sentence below the picture of pairs; with door 1, about the similarity of the added vectors.
   std::function<std::string(const ModelShape&, const Choices&)> shows =
       always("This scheme carries no position: all pairs of slots look alike.");
-  // The number of layers that contain each kind of layer of this scheme; with fewer it is another scheme.
+  // The fewest layers that include every kind of layer of this scheme; with fewer it is another scheme.
   std::function<int(const Choices&)> least_layers = always(1);
-  // An option, "window = 512", beyond all distances in strings of this extent: it has no effect. Else empty.
+  // The option, as "window = 512", that no distance in strings of this extent reaches; empty if there is none.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
   SchemePictures pictures = {};
   SchemeCost cost = {};

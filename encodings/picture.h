@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Queries, keys and states of one sequence with `content` in every channel, and their logits, all pairs: (H, T, T).
+// Queries, keys and states of one sequence with `content` in every channel, and the logits of all pairs: (H, T, T).
 Heads all_alike(const ModelShape&, int time, double content);
 Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
 // The layer, as the class that its scheme made.

@@ -29,13 +29,13 @@ class Positions {
   static Positions of_tokens(int sequences, std::vector<double> position);
   // Several numbers for each token, (S, T, K): the scheme `ids` reads all of them, other schemes the first.
   static Positions of_ids(int sequences, int channels, std::vector<double> ids);
-  // Decoding one token with a padded cache: of `slots` slots the last is the newest token's, as is the position of all
-  // between it and the earlier tokens, which are idle. Pairs are of the last slot alone, (1, 1, T).
+  // For decoding one token with a padded cache: earlier tokens come first, the newest is in the last of `slots` slots,
+  // and the idle slots between have its position. Pairs are those of the last slot alone, (1, 1, T).
   static Positions in_cache(std::vector<double> position, int slots);
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
 
-  Positions part(int from, int to) const;   // positions of sequences from .. to - 1; itself, if the batch shares it
+  Positions part(int from, int to) const;   // of sequences from .. to - 1; all, if the batch shares them
 
   int sequences() const { return sequences_; }
   int time() const;
@@ -49,8 +49,8 @@ class Positions {
   // Evenly spaced tokens and an offset table, when the batch shares them, give the Toeplitz form; otherwise each
   // pair is looked up. Computed once and kept.
   const Distances& distances() const;
-  // The same for a scheme that needs one offset for each j - i. Throws BadInput, naming the scheme, for tokens that are
-  // not evenly spaced.
+  // The distances, for a scheme that needs one offset for each j - i. Throws BadInput, naming the scheme, for unevenly
+  // spaced tokens.
   const Distances& offsets(const std::string& scheme) const;
 
   // A constant that depends on these positions alone, such as the cosines of RoPE: computed at the first call with this

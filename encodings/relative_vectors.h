@@ -14,7 +14,7 @@
 
 namespace poslab {
 
-// The vectors of some distances: (N, 1 or H, D), of values (N, 1, D).
+// The vectors of some distances: (N, 1 or H, D), for values (N, 1, D).
 using DistanceVectors = std::function<Tensor(const std::vector<double>& distances)>;
 struct RelativeVectors {
   double scale;
@@ -22,9 +22,9 @@ struct RelativeVectors {
 };
 std::unique_ptr<Encoding> relative_vectors(RelativeVectors);
 
-// The row of the list of distances for each pair of one of the last `queries` slots and a key: (1 or B, Tq, Tk).
+// For each pair of a query in the last `queries` slots and a key, its row in the list of distances: (1 or B, Tq, Tk).
 Ids rows_of_pairs(const Distances&, int queries, int keys);
-// A number for each row and head, at its pairs: (N, H) -> (1 or B, H, Tq, Tk)
+// The rows' numbers looked up for each pair: (N, H) -> (1 or B, H, Tq, Tk)
 Tensor at_pairs(const Tensor& rows, const Ids& pairs);
 
 }  // namespace poslab

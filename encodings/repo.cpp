@@ -3,7 +3,7 @@
 //   z_th = ( silu(x_t gate) * (x_t content) ) out        gate, content: (C, C/8), out: (C/8, H)
 //   s_ij = (R(z_i) q_i) . (R(z_j) k_j) / sqrt(D),   R(z) rotates pair m by z 10000^(-2m/D)
 //
-// The released model has it from layer 5 of 16 on, RoPE below, and base 500000. Here layers go by rope|repo, in turn.
+// The released model has RePo from layer 5 of 16 on, RoPE before it, and base 500000. Here: rope|repo, layers in turn.
 #include <algorithm>
 #include <cmath>
 

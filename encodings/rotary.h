@@ -22,7 +22,7 @@ Rotation rotation_by(const Positions&, const std::vector<double>& at, const std:
 Rotation last_slots(const Rotation&, int queries);
 
 struct RotarySpectrum {
-  std::vector<double> frequencies;   // radians a position; fewer than D/2 leave the last channels as they are
+  std::vector<double> frequencies;   // radians per position; fewer than D/2 leave the last channels as they are
   double factor = 1;                 // on the logits, the same for all heads
 };
 
@@ -53,8 +53,8 @@ Scheme rotary_scheme(Scheme s, const FrequencyLaw&, std::function<bool(const Cho
 
 Option rope_base(double standard = 10000);
 Option pairing_option();                             // pairing=interleaved|half
-Option factor_option();                              // the length of inputs divided by the trained length: 8
-Option length_option(int least = 1);                 // the trained length, in slots: 1L
+Option factor_option();                              // the length of inputs divided by the trained length; default 8
+Option length_option(int least = 1);                 // the trained length, in slots; default 1L
 Pairing pairing_of(const Choices&);
 // The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);

@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// The class of a token, which a sampler may read: a digit, another symbol of the input, or an empty slot of the answer.
+// The class of a token, which a sampler may read: a digit, another input symbol (sign), or an empty slot of the answer.
 enum class TokenClass { digit, sign, empty };
 
 struct Slots {                       // the slots that get positions
@@ -31,7 +31,7 @@ struct Sampler {
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
-  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // a composition's parts; it does not draw itself
+  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // a composition's parts, which draw for it
   std::shared_ptr<const Chosen<Sampler>> added = {};  // for "coupled&randomized": the sampler of the embedding
   std::string file = {};             // the source file
   // "limit = 79" if strings of this many slots do not reach it, so that it changes no position
@@ -47,7 +47,7 @@ Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);                                // "randomized|sequential"
 Chosen<Sampler> pair_samplers(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);   // "coupled&randomized"
 int pool_of(const Chosen<Sampler>&);                 // the largest number of slots: max_position, or no limit
-std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
+std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for any other word
 
 // When positions are resampled: once per forward pass, once per layer and pass, or for each sequence of the batch.
 enum class Resample { per_forward, per_layer, per_sequence };
@@ -58,7 +58,7 @@ class PositionSample {
   PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
   explicit PositionSample(std::vector<Positions> given);   // given positions: common to all layers, or one for each
   // Positions of packed documents; `lengths` has the lengths of each sequence's documents. Each document has the
-  // positions that it would have alone, and those of one length share a draw.
+  // positions that it would have alone, and documents of one length share a draw.
   using Documents = std::vector<std::vector<int>>;
   PositionSample(Chosen<Sampler>, Stream, Documents lengths);
   const Documents& documents() const { return documents_; }   // empty: each sequence is one document
@@ -67,7 +67,7 @@ class PositionSample {
   const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
   PositionSample part(int from, int to) const;             // for the sequences from .. to - 1 of the batch
-  void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
+  void begin_pass() const;   // drops the constants of the last pass, whose memory on a GPU may be reused
 
  private:
   Chosen<Sampler> sampler_;

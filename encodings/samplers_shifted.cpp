@@ -5,7 +5,7 @@
 //   cape            (i - mean + g + e_i) exp(s)            g, e_i, s of U(-max, max)
 //   random_floats   T numbers of U(0, range), sorted
 //
-// The laws of pose and cape follow the released code of PoSE and of public code for CAPE.
+// The distributions of pose and cape follow the released code of PoSE and public code for CAPE.
 #include <algorithm>
 #include <cmath>
 

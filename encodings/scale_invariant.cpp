@@ -3,8 +3,8 @@
 //
 //   s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(r / tau + 1) + 1                r = |p_j - p_i|
 //
-// In place of q_i . k_j / sqrt(D) there may be the logits of another scheme, as the paper itself has RoPE: `of`. Taken
-// from a public note of the paper.
+// In place of q_i . k_j / sqrt(D) there may be the logits of another scheme, as the paper itself has RoPE: `of`. From a
+// public note on the paper.
 #include <algorithm>
 #include <cmath>
 
@@ -80,7 +80,7 @@ Chosen<Scheme> scheme_in(const Choices& c) {
 std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
   const Chosen<Scheme> s = scheme_in(c);
   ModelShape of_inner = m;
-  if (s.thing.name == "rerope") of_inner.causal = false;  // a masked -infinity, times a temperature of 0 is NaN
+  if (s.thing.name == "rerope") of_inner.causal = false;  // -infinity at masked pairs times a factor of 0 is NaN
   std::unique_ptr<Encoding> inner = s->make ? s->make(p, of_inner, s.choices, n) : std::make_unique<Encoding>();
   const double tau = c.number("tau");
   if (dynamic_cast<const WholeLogits*>(inner.get()))

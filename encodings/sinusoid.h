@@ -10,7 +10,7 @@ namespace poslab {
 // Two halves, as in the released code, not interleaved as in Vaswani et al. 2017. Computed in double, then rounded.
 // Throws BadInput for an odd C.
 Tensor sinusoid(const std::vector<double>& positions, int channels);
-Tensor sinusoid(const std::vector<double>& positions, int channels, Device);   // the same, there
+Tensor sinusoid(const std::vector<double>& positions, int channels, Device);   // on the device
 
 // Throws BadInput with the scheme's name unless d_model is even.
 void check_halves(const char* scheme, int d_model);

@@ -1,9 +1,9 @@
-// Relative bias of T5 (Raffel et al. 2020): a learned bias for each bucket of distances, near ones finely, far ones by
-// the logarithm, one table for all layers.
+// Relative bias of T5 (Raffel et al. 2020): a learned bias for each bucket of distances (narrow buckets for near ones,
+// logarithmic ones for far ones), one table for all layers.
 //
 //   s_ij = q_i . k_j / sqrt(D) + table[bucket(d_ij)]_h                             d_ij = p_j - p_i, |d| rounded down
 //
-// T5 itself has no 1 / sqrt(D), as its W_q starts smaller by as much: `unscaled`. Left out: none in cross-attention.
+// T5 itself has no 1 / sqrt(D), as its W_q starts smaller by that factor: `unscaled`. Cross-attention has no bias.
 #include <algorithm>
 #include <cmath>
 
@@ -14,9 +14,9 @@ namespace {
 
 // Without a causal mask half the buckets are for keys to the right of the query; T5 numbers them last.
 struct Buckets {
-  int side;                       // of one side
+  int side;                       // buckets of one side
   bool causal;
-  std::vector<double> first;      // distance of each bucket but 0: whole numbers, where T5 rounds a float logarithm
+  std::vector<double> first;      // the first distance of buckets 1, 2, ...: exact, where T5 rounds a float logarithm
 
   // Half of a side's buckets hold one distance e = 0 .. side/2 - 1 each; bucket b of the others begins at
   // e (max_distance / e)^((b - e) / (side - e)), rounded up.
@@ -77,7 +77,7 @@ Scheme t5() {
 }
 
 // -- for pages
-// The first distance of a pair's bucket, as all others in it count: (T, T)
+// The first distance of each pair's bucket, which stands for all of them: (T, T)
 static Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
   const Buckets bucket = buckets(m, c);
   const int T = p.time();

@@ -1,6 +1,6 @@
 // The list of temperature policies. n_i is the number of keys that query i sees: with a causal mask those up to its own
-// slot, otherwise all. D is the width of a head; what normalizes queries or keys undoes the scheme's 1 / sqrt(D).
-// The scale of ASEntmax is that of its released code, whose heads with ALiBi go without; its entmax is a scheme.
+// slot, otherwise all. D is the width of a head; policies that normalize queries or keys undo the scheme's 1 / sqrt(D).
+// The scale of ASEntmax is that of its released code, which scales no heads with ALiBi; its entmax is a scheme.
 #include "encodings/temperature.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Factor = std::function<double(double n)>;
 
-// f(n_i, h), (1 or B, Tq, heads): computed once in a pass for all with this name, unless sequences differ in length.
+// f(n_i, h), (1 or B, Tq, heads): computed once in a pass under this name, unless sequences differ in length.
 Temperature by_keys_and_head(const std::string& name, int heads, const std::function<double(double n, int h)>& f) {
   return {[name, heads, f](const Heads& in, const Positions& p, const Span& span) {
     const int queries = in.q.dim(1), keys = in.k.dim(1);

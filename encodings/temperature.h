@@ -30,7 +30,7 @@ struct TemperaturePolicy {
 const std::vector<TemperaturePolicy>& all_temperatures();
 // "log_n:length=80", and with the trained length of `run` "log_n:length=1L". Throws BadInput with did-you-mean.
 Chosen<TemperaturePolicy> choose_temperature(const std::string& text, const RunValues& run = {});
-// For each layer; parameters are named layer2.NAME.
+// The policy in each layer; parameters are named layer2.NAME.
 std::vector<Temperature> temperature_layers(const Params&, const Chosen<TemperaturePolicy>&, const ModelShape&);
 
 }  // namespace poslab

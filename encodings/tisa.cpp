@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + sum_n a_nh exp(-|b_nh| (p_j - p_i - c_nh)^2)                        n = 1 .. kernels
 //
-// Starts of the released code: a, b from N(0.1, 0.01^2), c from N(0, 5^2). A layer has 3 H kernels parameters.
+// Initial values, as released: a, b from N(0.1, 0.01^2), c from N(0, 5^2). A layer has 3 H kernels parameters.
 #include "encodings/by_distance.h"
 
 namespace poslab {

@@ -27,13 +27,13 @@ std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange 
   return some;
 }
 
-// The keys that the last of T slots, as many as there are queries, see in a band.
+// The keys that the queries in the last of T slots see in a band.
 SlotRange seen_by(const Band& band, int time, int queries) {
   const int first = std::min(time, std::max(0, time - queries + band.from));
   return {first, std::max(first, std::min({time, band.end, time - 1 + band.to}))};
 }
 
-// Rows of x (B, n, H, D) rotated; the others hold anything, and are not read. Without gradients, on the CPU.
+// x, (B, n, H, D), with these rows rotated; the others are undefined and not read. Without gradients, on the CPU.
 Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing pairing) {
   const int n = x.dim(1), H = x.dim(2), D = x.dim(3);
   Tensor y(x.shape());
@@ -47,7 +47,7 @@ Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing 
   return y;
 }
 
-// Queries and keys of a band, rotated.   number: of the band, in the names of its constants   only_seen: rotates
+// Queries and keys of a band, rotated.   number: the band's, for the names of its constants   only_seen: rotates
 // only the keys that a query sees
 Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Band& band, bool only_seen) {
   const int T = p.time(), queries = in.q.dim(1);
@@ -262,7 +262,7 @@ Scheme piecewise_scheme(Scheme s, const std::function<PiecewiseRotary(const Mode
   };
   s.pages.cost = {.matrices = always(2.), .live = always(0.)};
   s.pages.pictures.matrix = cosines;
-  s.pages.unreached = until_position("window", 1);               // a key `window` positions away is at that distance
+  s.pages.unreached = until_position("window", 1);               // at exactly `window` nothing changes either
   return rotary_layers_scheme(std::move(s));
 }
 

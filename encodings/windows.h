@@ -22,9 +22,9 @@ struct RotaryLayer {
 RotaryLayer rotary_layer(const ModelShape&, const Choices&);
 std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itself
 
-// Completes a scheme that has name, texts, options and `make`, and whose layers rotate by `rotary_layer`: door 2, heads
-// of an even size, frequencies.   what: it reads.   rotates: false for options with which it does not rotate, and so
-// reads no positions; absent: it always does.
+// Completes a scheme that has name, texts, options and `make`, and whose layers rotate by `rotary_layer`: adds door 2,
+// the check that heads have an even size, and frequencies.   what: its Reads.   rotates: false for options with which
+// the scheme does not rotate, and so reads no positions; absent: it always rotates.
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
 // The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < end, and the positions of queries
@@ -71,7 +71,7 @@ std::function<std::string(const Choices&, const Extent&)> until_slot(const std::
 
 // The pairs less than `window` slots apart; with `causal`, no key after the query. Rotated unless `rope` is false.
 BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
-// A layer that attends within a sliding window alone, of the option `window`, rotated by `rotary_layer`.
+// A layer that attends only within a sliding window (the option `window`), rotated by `rotary_layer`.
 std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape&, const Choices&);
 
 // Completes a scheme that has name, texts, laws and an option `window`: its layers are Windowed by these bands.
@@ -83,7 +83,7 @@ Scheme windowed_scheme(Scheme s, const BandsFor& bands, std::function<bool(const
 //   rho = r  if |r| < window,  else far.q(p_i) - far.k(p_j)  for a key before the query, mirrored for a key after it
 //
 // With evenly spaced positions the near pairs are a window of slots, and fused attention computes the layer in two or
-// three pieces. With others the products of all pieces are computed in full, and each pair takes its own.
+// three pieces. With uneven ones the products of all pieces are computed in full, and each pair takes its own.
 class PiecewiseRotary : public WholeLogits {
  public:
   struct Far { std::function<double(double)> q, k; };   // positions in far pairs; absent: not rotated

@@ -3,7 +3,7 @@
 //   s_ij = (R(p_i) z^(p_i / 512) q_i) . (R(p_j) z^(-p_j / 512) k_j) / sqrt(D),   z_m = (2m + 0.4 D) / 1.4 D
 //
 // So pair m has the weight z_m^((p_i - p_j) / 512). Positions are counted from the middle, which keeps the factors
-// in range and changes no product. Left out: the blockwise mask of the paper's tests, which --encoding window is like.
+// in range and changes no product. Left out: the blockwise mask of the paper's tests (--encoding window is similar).
 #include <algorithm>
 #include <cmath>
 

@@ -4,7 +4,7 @@
 //   yarn           f'_m = (1 - w_m) f_m + w_m f_m / s,   logits times t^2,   t = 0.1 ln s + 1      Peng et al. 2024
 //     ramp=index   w_m from 0 at pair low to 1 at pair high, low = floor(pair(32)), high = ceil(pair(1)): the code
 //     ramp=turns   w_m from 0 at 32 turns in L to 1 at one turn: the paper.  pair(r) = D ln(L / 2 pi r) / (2 ln base)
-//                  The code holds low at 0 from below and high at D - 1 from above, and nothing else.
+//                  The code keeps low at 0 or more and high at D - 1 or less, and clamps nothing else.
 //   ntk_by_parts   pairs of less than 1 turn f_m / s, of 2 turns bloc97's NTK, of 16 and more f_m: the code before it
 #include <algorithm>
 #include <cmath>

@@ -2,15 +2,15 @@
 // peaked as over one of the trained length. Nothing is trained.
 //
 //   pmax, entropy   Algorithm 1. S(L, tau): the mean over rows of the largest weight, or of the entropy, on inputs of
-//                   length L with all logits divided by tau. The tau of a grid with the least
-//                   |S(L, tau) - S(short, 1)|; of two equally near ones the larger. tau acts in all layers at once, so
-//                   each takes a pass.
+//                   length L with all logits divided by tau. Picks the tau of a grid with the least
+//                   |S(L, tau) - S(short, 1)|, the larger of two equally near. tau acts in all layers at once, so each
+//                   candidate takes a pass.
 //   log             tau = ln short / ln L, in numbers of keys
 //   prop1, prop2    Propositions 1 and 2, from the row statistics of the first layer
 //
-// By layer or head the same is done from the first layer on: each layer's own statistics, with those before it at the
-// temperatures that they have got; the heads of a layer do not meet before the next one. Each length is aligned as if
-// it were the only long one; queries with fewer keys lie between it and the short one.
+// By layer or head the same is done layer by layer, from the first: on that layer's own statistics, with earlier layers
+// at the temperatures already found; the heads of a layer do not affect each other. Each length is aligned as if it
+// were the only long one; a query with fewer keys gets a temperature between those of the short length and this one.
 #pragma once
 #include <functional>
 #include <string>
@@ -39,8 +39,8 @@ struct Aligning {
 
 struct AlignedAt {
   int length = 0;
-  AlignedLength found;       // by keys
-  int unreachable = 0;       // if no temperature reaches the target
+  AlignedLength found;       // its length counts keys
+  int unreachable = 0;       // how many temperatures cannot reach the target
   Dispersion before, after;  // before: at temperature 1
 };
 struct Alignment {
@@ -48,13 +48,13 @@ struct Alignment {
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, passes in all, length) is called after each pass, also a skipped one with a known result; it may be
+// step(passes done, passes in all, length) is called after each pass, or when a known result replaces it; it may be
 // absent. Throws BadInput for lengths that do not rise from the short one, a grid without positive numbers,
 // propositions for a layer without logits, and attention that is not a number.
 void check(const Probed&, const Aligning&);  // throws the first three of these
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
 
-// The number of these passes, before they are done.
+// The cost of these passes, known in advance.
 Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
@@ -70,8 +70,8 @@ double proposition2(double short_keys, double short_variance, double long_keys, 
 
 // Identifies the model in a file of temperatures: core/checksum.h over all parameters.
 std::string weights_checksum(const Params&);
-// Throws BadInput if the policy is `aligned` to other weights than these, or than those with the checksum, which is
-// computed only if needed.
+// Throws BadInput if the policy is `aligned` to other weights than these, or than those whose checksum weights()
+// computes if needed.
 void check_aligned(const Chosen<TemperaturePolicy>&, const Params&);
 void check_aligned(const Chosen<TemperaturePolicy>&, const std::function<std::string()>& weights);
 

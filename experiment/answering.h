@@ -8,7 +8,7 @@
 namespace poslab::answering {
 
 int longest(const Choices&);  // slots
-int symbols(const RunSpec&);  // slots of input and answer; the separator comes after them
+int symbols(const RunSpec&);  // V of input and answer; the separator is token V
 DecoderSpec spec_of(const RunSpec&);
 // An answer takes two passes if the model is right, else up to one for each symbol; estimated as four.
 constexpr double passes = 4;
@@ -23,17 +23,17 @@ struct Questions {
 };
 // x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
 Ids read_by(const Questions&, const Ids& answer, int separator);
-// The draw of positions with that number; training and test take the first. A sampler that reads which slots are digits
+// The positions of draw `number`; training and test take the first. A sampler that reads which slots are digits
 // sees the answer as the empty slots of a run of strings, and the separator as a sign before them.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
 // The same for a text of this many tokens, which such a sampler takes for digits.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
-// Greedy answers, (B, O), all slots at once. `said` runs a pass: the most probable symbols if the model reads an
-// answer; `first` is the result for some answer. A pass over x ; a gives at each slot the symbol after a's first ones,
-// so a slot is final once all before it are: after n passes the first n symbols equal decoding one after the other, and
-// an answer that a pass does not change is complete. A model that is right needs two passes, and none more than O.
-// Factors that depend on how many tokens there are see the whole sequence.
+// Greedy answers, (B, O), all slots at once. `said` runs a pass and returns the most probable symbols after an answer
+// that the model reads; `first` is its result for any answer. A pass over x ; a gives for each slot the symbol that
+// follows those of a before it, so a slot is final once all before it are: after n passes the first n symbols equal
+// decoding one by one, and an answer that a pass does not change is complete. A model that is right needs two passes,
+// and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
 
 // For a decoder with the positions and temperature of these choices. Leaves out config, steps and parameters, which

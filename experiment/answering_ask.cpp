@@ -1,5 +1,5 @@
 // Answers of a decoder to the user's strings (experiment/ask.h): it reads its own answer, as in its test. With several
-// draws of positions each symbol is the most probable one of their mean, which all of them read.
+// draws of positions each symbol is the most probable one in the mean over draws, and all draws read these symbols.
 #include <algorithm>
 
 #include "experiment/answering.h"

@@ -1,6 +1,6 @@
 // The answer of a trained model to a user's string: its symbol in each slot, its confidence, and its attention. Dropout
-// is off. Positions are drawn as in range evaluation at the string's length; the first draw is the one for its first
-// strings.
+// is off. Positions are drawn as in range evaluation at the string's length, whose first strings get the first of
+// these draws.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,7 +17,7 @@ namespace poslab {
 
 struct Answer {
   Tokens input, expected, said;        // said: the most probable symbol of each slot
-  int scored;                          // the slots that count for accuracy, from the first
+  int scored;                          // how many of the first slots count for accuracy
   int symbols;                         // V
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // the number of draws; 1 if the model reads nothing random
@@ -25,10 +25,10 @@ struct Answer {
   std::map<int, std::string> other_words = {};  // the symbols among these V that no answer has, as words
   std::vector<std::string> reads = {};     // (O), the model's input in each answer slot; empty if all are the same
 
-  std::string word(int symbol) const;     // a digit, unless it is one of the others
+  std::string word(int symbol) const;     // a digit, or its entry in other_words
   std::string written() const;            // the answer
-  double confidence(size_t slot) const;   // the probability of the answer's symbol there
-  int right() const;                   // the number of right ones among the counted slots
+  double confidence(size_t slot) const;   // the probability of the answer's symbol in this slot
+  int right() const;                   // the number of right slots among the scored ones
   double accuracy() const { return double(right()) / scored; }
 };
 
@@ -49,8 +49,8 @@ struct Respondent {
   std::function<Tensor(const Answer&, int layer)> attention;
 };
 
-// Steps shared by answers of all kinds. The run has positions for this many slots; throws BadInput as below if more are
-// needed.
+// Steps shared by answers of all kinds. The run has positions for `places` slots; throws BadInput, as check_question()
+// does, if the string needs more.
 Batch posed(const RunSpec&, const Chosen<Sampler>&, int places, const Tokens& input);
 std::vector<double> probabilities(const Tensor& logits);  // (O, V)
 Tokens likeliest(const std::vector<double>& probabilities, int symbols);
@@ -72,7 +72,7 @@ struct Looked {
   std::vector<real> attention;         // (L, H, T, T); row = query slot, column = key slot
 };
 // Throws BadInput as check_question(), for positions that are not one for each slot or not in the model's learned
-// table, and for missing heads.
+// table, and for heads that the model lacks.
 Looked ask(const State&, const Tokens& input, const Asking&);
 
 // The attention of one layer in the first draw, (H, T, T); row = query slot, column = key slot.

@@ -15,13 +15,13 @@ struct AttentionMaps {
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
   std::vector<std::vector<float>> heads;   // (H, T, T) each; `layers` has their maxima
   std::vector<std::string> symbols = {};   // for a text: its tokens in readable form
-  void add(const Tensor& weights);         // calls for each layer in turn, (H, T, T) or (1, H, T, T)
+  void add(const Tensor& weights);         // for each layer in turn, (H, T, T) or (1, H, T, T)
 };
 
 // One layer's attention of one string, (H, T, T): all slots are queries. Without dropout.
 Tensor attention_of(const State&, const Batch&, const PositionSample&, int layer);
 
-// For the first string and positions of range evaluation at each length, without dropout. Throws BadInput as pca().
+// For the first string and positions of range evaluation at each length, without dropout. Throws as pca() does.
 std::vector<AttentionMaps> attention_maps(const State&, const std::vector<int>& lengths);
 
 }  // namespace poslab

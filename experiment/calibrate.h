@@ -14,7 +14,7 @@ struct Calibrating {
   int samples = 64;            // strings
   double deviations = 0.87;    // the released code's value for self-attention
   bool sum = false;            // sum along a diagonal, as in the released code, in place of the mean
-  bool last_layer = false;     // layer whose biases all layers get, as in the released code
+  bool last_layer = false;     // all layers get the last one's biases, as in the released code
 };
 
 // The kept part of a head's attention a, (T, T), averaged over strings. With m and s the mean and standard deviation
@@ -24,7 +24,7 @@ struct Calibrating {
 SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrating&);
 
 // For each head of each layer, on the strings and positions of range evaluation, without dropout. Throws BadInput as
-// check_lengths() (experiment/lengths.h).
+// check_lengths() does (experiment/lengths.h).
 Taken calibration_takes(const RunSpec&, const Calibrating&);
 Calibration calibrate(const State&, const Calibrating&);
 

@@ -18,9 +18,9 @@ void check_sizes(const RunSpec& c) {
 
 // The strings of training, or of the test, which may have another sampler.
 struct Strings {
-  const char* option;            // the choices with their sampler
+  const char* option;            // the option that names their sampler
   std::string who;               // "in training (train_length = 40)"
-  int slots;                     // of the longest
+  int slots;                     // slots of the longest
 };
 
 void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const Strings& of) {
@@ -67,7 +67,7 @@ void check_positions(const RunSpec& c, const Chosen<Sampler>& sampler, const Str
   check_rows(c, c.scheme, sampler, of);
 }
 
-// A mode of reading random positions, without random positions.
+// Refuses a mode of reading random positions if none are random.
 void check_table(const RunSpec& c) {
   const Chosen<Scheme>& s = c.scheme;
   const bool usual = has(s->reads(Choices(s.thing.name, s->options)), Reads::offset_table);

@@ -30,14 +30,14 @@ struct ChoiceTable {
   Choices standard = defaults(owner, options);
   static Choices defaults(const std::string& owner, const std::vector<ChoiceOption>&);
 };
-// The options of a kind of run, by group. All kinds have `preset` before them, and after them from, optimizer,
+// The options of a kind of run, by group. All kinds have preset before these, and after these from, optimizer,
 // schedule, lr_floor, weight_decay, accumulate, device, matmul, products, keep_checkpoints, threads and out.
 std::vector<Option> saving_options(int checkpoint_every, double most);
 struct OwnOptions {
   std::vector<Option> studied, model, training, rates, evaluation, running = saving_options(500, 1e9);
 };
 ChoiceTable choice_table(const std::string& owner, const OwnOptions&);
-// Options of all kinds, or of several. sets: the options that a spelling of positions sets, by default positions alone.
+// Options of all kinds, or of several. SettingsOf: the options that a spelling sets; by default `positions` alone.
 using SettingsOf = Settings (*)(const std::string& text);
 Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
                       std::vector<std::string> words, SettingsOf);
@@ -46,9 +46,9 @@ Option positions_option(SettingsOf = nullptr), temperature_option(const std::str
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
 Option loops_option(std::vector<std::string> words = {});
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
-std::vector<Option> rate_options(int warmup, double cooling);  // these three with lr and clip
-// lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last `cooling` of the steps, or over all
-// after the warm-up if these are fewer: in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From
+std::vector<Option> rate_options(int warmup, double cooling);  // warmup, cooling and seed, with lr and clip
+// lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last share `cooling` of the steps, or
+// over all after the warm-up if fewer: linearly or as half a cosine (Loshchilov & Hutter 2017, without restarts). From
 // `steps` on it stays at lr_floor.
 double learning_rate(const Choices&, int64_t step);
 
@@ -77,7 +77,7 @@ Settings overlaid(const ChoiceTable&, const std::vector<Settings>& sources);
 Settings overlaid(const ChoiceTable&, const Settings& below, const Settings& above);
 // Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws BadInput as OneSource.
 Choices configure(const ChoiceTable&, const Settings& settings);
-// The pool of positions: its options in a sampler, and in a run, for all samplers.
+// The options of the pool of positions: their names in a sampler, and in a run, where they serve all samplers.
 inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_position", "max_position"},
                                                                        {"first", "first_position"}};
 // The run's pool, with a sampler's names for its options, and the slots of the longest trained input.
@@ -88,7 +88,7 @@ Rounding rounding(const Choices&);        // the precision to which factors of i
 // While this object lives, the calling thread multiplies as this run does on its device; other runs of the process may
 // differ. Every pass needs one. Throws BadInput if the device does not support it.
 MatmulPrecision precision(const Choices&);
-// The same for passes without gradients: while it lives, the calling thread records nothing, too.
+// The same for passes without gradients: while it lives, the calling thread also records nothing.
 struct Inference {
   explicit Inference(const Choices& c) : products(precision(c)) {}
   NoGrad no_grad;
@@ -96,10 +96,10 @@ struct Inference {
 };
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void refuse_aligned(const Chosen<TemperaturePolicy>&);
-// The least and the largest position that a sampler without parts gives this many slots. If it is random, the first is
-// of one draw, and the second a bound.
+// The least and the largest position that a sampler without parts gives this many slots. If it is random, the least is
+// that of one draw, and the largest a bound.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
-// Rows of a learned table from position 0 on, for a sampler's pool, or for the positions of this many slots. (`cape`
+// Rows that a learned table needs, from position 0 on: for a sampler's pool and its positions of so many slots. (`cape`
 // has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that reads classes of tokens, in runs on texts.

@@ -10,8 +10,8 @@ Option test_positions_option();
 const ChoiceOption& choice_option(const std::string& name);
 const Option& option(const std::string& name);   // throws BadInput with did-you-mean
 
-Choices configure(const Settings&);                    // with the spelling of a table
-// The options of a new run; without an engine of products it gets the process's.
+Choices configure(const Settings&);                    // throws BadInput, as the table's configure()
+// The options of a new run; if they name no engine for products, it gets the process's.
 Settings of_new_run(Settings);
 
 void check(const RunSpec&);  // experiment/check.cpp: throws BadInput if the choices do not fit together

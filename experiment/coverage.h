@@ -12,8 +12,8 @@
 namespace poslab {
 
 // The count of each value: how many slots have this position, or how many visible pairs (query, key) of different slots
-// this distance (position of the key minus that of the query). Rounded to whole numbers, which only evenly_spread
-// needs.
+// have this distance (position of the key minus that of the query). Values are rounded to whole numbers
+// (Coverage::rounded).
 using Histogram = std::map<int, int64_t>;
 
 struct Coverage {
@@ -30,8 +30,8 @@ struct Coverage {
   std::vector<Test> tests;
 };
 
-// Positions that training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if few.
-// BadInput as pca().
+// Counts the positions that training drew in its first `done` steps: in 2000 of them, evenly spread, or in all of a
+// shorter training. Throws BadInput as pca() does.
 Coverage coverage(const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage coverage(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(c, lengths, c.count("steps"));
@@ -44,15 +44,15 @@ struct Draws {
   int64_t done;  // steps of training
   std::function<PositionSample(int64_t step)> training;
   std::function<PositionSample(int length, int n)> test;
-  int training_layers = 1, test_layers = 1;  // with separate positions
+  int training_layers = 1, test_layers = 1;  // layers with positions of their own
   int test_draws = 1;                        // at each length
 };
 // The same, for positions that a RunSpec does not draw.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The coverage of positions, distances or gaps, whether the scheme reads them or not. A gap is the position of a slot
-// minus that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput for
-// one of offsets.
+// minus that of the slot before it. Positions and gaps need a sampler that gives each token a position: throws
+// BadInput for a sampler of offsets.
 enum class Met { positions, distances, gaps };
 Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {

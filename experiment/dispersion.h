@@ -35,7 +35,7 @@ struct Probed {
   std::function<int(int length)> keys;   // keys that its last query sees
   std::function<void(const Look&)> run;  // without gradients; throws Stopped
   std::function<Forward(int length)> forward = {};  // a pass over its own inputs
-  int inputs = 0;                                   // of a length
+  int inputs = 0;                                   // how many of each length
   std::string block(int layer) const;    // "encoder.block2"
 };
 // The strings and positions of range evaluation, the first `samples` of them at each length.
@@ -68,9 +68,9 @@ std::vector<double> sorted_logits(const Probed&, int length, int points, int sam
 // The whole dispersion, for `poslab inspect`.
 struct Dispersed {
   std::vector<int> lengths;                 // from the shortest requested length to the longest
-  std::vector<Dispersion> at;               // of each
-  std::vector<int> shown;                   // those asked for
-  std::vector<std::vector<double>> sorted;  // sorted_logits() of each of these
+  std::vector<Dispersion> at;               // at each of these
+  std::vector<int> shown;                   // the requested ones
+  std::vector<std::vector<double>> sorted;  // sorted_logits() at each of `shown`
 };
 Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples);
 Taken dispersed_take(const Probed&, const std::vector<int>& lengths);

@@ -1,4 +1,4 @@
-// Visible keys without content, for the effect of the number of keys alone on a model, at a trained length.
+// Visible keys without content, which show the effect of the number of keys alone, at a trained length.
 #pragma once
 #include "nn/transformer.h"
 

@@ -12,18 +12,18 @@ namespace poslab {
 
 struct AtLength {
   int length = 0, samples = 0;
-  double accuracy = 0, unmasked_accuracy = 0;  // fractions; the first over the slots that count (spec B.1)
+  double accuracy = 0, unmasked_accuracy = 0;  // fractions; accuracy: over the scored slots (spec B.1)
   double loss = 0;                             // nats, the mean over all output slots
   Baselines baselines;
 };
 
-// The inputs of range evaluation at a length: its strings first .. first + count - 1 and, drawn once for all of them
-// unless config["resample"] is another, their positions. Strings do not depend on the division into batches; positions
-// do.
+// The inputs of range evaluation at a length: its strings first .. first + count - 1, and their positions, drawn once
+// for all of them unless config["resample"] says otherwise. Strings do not depend on the division into batches;
+// positions do.
 Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
 PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});
-int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // of all these: loops may grow with them
-int sub_batch(int64_t slots);  // strings of so many slots in one batch
+int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // the least, as loops may grow with lengths
+int sub_batch(int64_t slots);  // how many strings of so many slots share a batch
 
 // config.whole("eval_samples") strings of one length, with its baselines.
 AtLength evaluate(const State&, int length);

@@ -21,13 +21,13 @@ struct Work { double step, test; };  // FLOPs of a step, the mean over the train
 // The cost of a computation with a trained model, besides the model itself: peak bytes, and FLOPs.
 struct Taken {
   double bytes = 0, flops = 0;
-  void then(const Taken& next);  // in turn
+  void then(const Taken& next);  // adds one that runs after this one
   Taken times(double n) const { return {bytes, n * flops}; }
 };
 // Passes of inputs of one length through a trained model without gradients. Tests, alignments, inspections and answers
 // consist of them.
 struct Forward {
-  double inputs = 1;  // at once
+  double inputs = 1;  // inputs in memory at once
   double slots = 0;   // of each
   double bytes = 0;   // bytes of all at once
   double flops = 0;   // FLOPs of one
@@ -46,13 +46,13 @@ struct Load {
   std::vector<Test> tests;      // of each length
   std::string of_step, of_test;
 };
-// For a consistent configuration (check).
+// For a configuration that passes check().
 Footprint footprint(const RunSpec&);
 Footprint footprint(const Load&);   // without linking other kinds, for the page of tools/web
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
-// The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: over each test
-// string; forward: of this many strings of one length.
+// The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: how many over
+// each test string; forward: the pass of so many strings of one length.
 Load load_of_lengths(const RunSpec&, double parameters, double kept, double passes,
                      const std::function<Forward(int length, double strings)>& forward);
 // For at most this many slots at once; in a test the last layer has answer slots alone.

@@ -38,10 +38,10 @@ struct Inspection {
   double arrays = 0;  // bytes of its maps in files, one for each layer
   std::function<Inside()> look;
 };
-// An inspection with its costs: dispersion and biases at the lengths, planes of this many points of each input at each
-// length, and maps at other lengths.
+// An inspection with its costs: dispersion and biases at the lengths, planes of `points` points of each input at each
+// length, and attention maps at the lengths `maps`.
 Inspection inspection(const Probed&, const std::vector<int>& lengths, std::function<Inside()> look,
                       const std::vector<int>& points = {}, const std::vector<int>& maps = {});
-constexpr int most_of_biases = 1024;       // slots of the drawn biases
+constexpr int most_of_biases = 1024;       // the most slots for which biases are drawn
 
 }  // namespace poslab

@@ -14,11 +14,11 @@
 
 namespace poslab {
 
-// An unmeasured row of a test. A test is an ordered list of them.
+// A row of a test, not yet measured. A test is an ordered list of these.
 struct TestPart {
   std::string words;            // "length 40"
   double tokens;                // tokens of all its sequences, for a progress bar
-  Taken takes;                  // besides the model
+  Taken takes;                  // its cost, besides the model
   std::function<Row()> row;     // throws Stopped (core/stop.h)
   std::string repeats = {};     // "5000 samples of at most 73 windows" if some repeat, or ""
 };
@@ -27,7 +27,7 @@ struct TestPart {
 struct Reading {
   Ids tokens;                             // (B, T)
   int outputs;                            // logits of this many last tokens
-  Ids read = {};                          // (B, O), the input of a T5's decoder; absent for others
+  Ids read = {};                          // (B, O), the input of a T5's decoder; absent for other models
   std::vector<Positions> positions = {};  // absent: those of the run's test
 };
 struct Reader {
@@ -62,15 +62,15 @@ class Learner {
   // The test under these choices, which may differ from config() in options of Kind::tested. Throws BadInput before
   // anything is computed if they do not suit the trained model.
   virtual std::vector<TestPart> test(const RunSpec&) const = 0;
-  // For kinds with the option test_every: the right share of the first `samples` inputs of the run's own test at one
+  // For kinds with the option test_every: the accuracy on the first `samples` inputs of the run's own test at one
   // length. Throws Stopped.
-  virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
+  virtual double accuracy_at(int, int) const { failure("this kind of run has no small tests while training"); }
 
   // Answers to the user's strings, with positions and a temperature that may differ from the test's; "": the test's.
   // Throws BadInput if they do not suit the trained model, or its kind does not answer strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
-  // Text in and out, with the run's positions and ends. Each throws BadInput for an unsuitable kind of model.
+  // Text in and out, with the run's positions and end tokens. Each throws BadInput for an unsuitable kind of model.
   virtual std::vector<int> read(const std::string&) const {
     bad_input("this is a run of a task, not of a language model; pl.tasks makes its tokens");
   }
@@ -98,7 +98,7 @@ class Learner {
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 
-// The options of a test at the temperature of training, as an aligned temperature is impossible in training.
+// The options of a test, at the temperature of training: only a test can have an aligned one.
 inline RunSpec at_temperature_of(const RunSpec& training, RunSpec test) {
   test.temperature = training.temperature;
   return test;

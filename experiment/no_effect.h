@@ -8,8 +8,8 @@
 
 namespace poslab {
 
-// Throws BadInput for the first of these options that differs from its default and has no effect in a run of these
-// consistent choices. typed: the user's options for this run, without presets and files.
+// Throws BadInput for the first option in `typed` that differs from its default and has no effect under this run's
+// choices, which passed check(). typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
 // Why an option changes nothing in such a run, with a remedy; "" if it has an effect.
@@ -20,12 +20,12 @@ int deepest_stack(const Choices&);          // layers of the deepest stack
 // Whether all logits stay the same, to the bit, if every position grows by one.
 bool reads_differences_alone(const Chosen<Scheme>&);
 
-// The same for an encoding or a sampler of a model without a RunSpec, for parts that none of its layers takes.
+// For a model without a RunSpec: throws BadInput for parts of its encoding or sampler that none of its layers takes.
 void refuse_unreached_parts(const Chosen<Scheme>&, int layers);
 void refuse_unreached_parts(const Chosen<Sampler>&, int layers);
 
-// Options of writing without an effect. typed: the spelling of an option, "--top-k" or "top_k"; the other arguments are
-// the user's values, absent if not given. Throw BadInput for a value other than the default.
+// Generation options without an effect. typed: how an option is spelled, "--top-k" or "top_k"; the other
+// arguments are the user's values, absent if not given. Throw BadInput for a value other than the default.
 using OptionName = std::string (*)(const std::string& option);
 void refuse_without_draws(const TokenChoice&, std::optional<int> top_k, std::optional<double> top_p,
                           std::optional<uint64_t> seed, OptionName typed);

@@ -56,7 +56,7 @@ class Row {
 };
 using Results = std::vector<Row>;                // of equal columns
 
-// The rows with this word in this column: plain texts, or one task.
+// The rows with this word in this column, such as plain texts or one task.
 Results only(const Results&, std::string_view column, const std::string& word);
 // For each row that all tables have, by its keys, the means of the numbers and the smallest count.
 Results mean_of(const std::vector<const Results*>&);

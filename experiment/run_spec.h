@@ -13,7 +13,7 @@ class RunSpec {
   RunSpec() = default;
   explicit RunSpec(Choices);   // throws BadInput
 
-  Chosen<Scheme> scheme;                        // with shares of the longest trained input as numbers
+  Chosen<Scheme> scheme;                        // with lengths such as 0.5L as numbers
   Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has the form that the scheme reads
   Chosen<TemperaturePolicy> temperature, test_temperature;
 
@@ -26,7 +26,7 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
-  // The value of an option of one kind alone, by its Option::read: retrieval tasks.
+  // The value of an option of one kind alone, by its Option::read, such as retrieval tasks.
   template <class T>
   const T& value(const std::string& option) const { return std::any_cast<const T&>(values_.at(option)); }
   // The same run under other options, whose spellings are read. Throws BadInput as OneSource.

@@ -1,6 +1,6 @@
 // One step of training (spec B.3): strings of one length, a fresh batch, mean cross-entropy over all output slots,
 // Adam.
-// All that trains on strings goes through here: `poslab train`, the benchmark, the tests.
+// All training on strings goes through here: `poslab train`, the benchmark, the tests.
 #pragma once
 #include "experiment/state.h"
 #include "experiment/training_step.h"
@@ -16,7 +16,7 @@ struct StepInputs {
   PositionSample positions;  // for all layers
 };
 StepInputs draw_step(const RunSpec&, int64_t step);              // at the curriculum's length
-StepInputs draw_step(const RunSpec&, int64_t step, int length);  // at another
+StepInputs draw_step(const RunSpec&, int64_t step, int length);  // at this length
 int draw_length(const RunSpec&, int64_t step);                   // the curriculum's length alone
 // the positions alone, for strings of this many slots, or for these tokens
 PositionSample draw_positions(const RunSpec&, int64_t step, int slots, const Ids& tokens = {});
@@ -33,7 +33,7 @@ struct PendingStep {
 };
 PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as for experiment/training_step.h
 Step finish_step(const RunSpec&, PendingStep);                  // waits for the step; throws as StartedStep::finish()
-StepPlan plan(const State&, const StepInputs&);               // refers to both
+StepPlan plan(const State&, const StepInputs&);               // keeps references to both
 StepResult result(const State&, const StepInputs&, const StepOutcome&);
 
 }  // namespace poslab

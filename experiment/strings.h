@@ -26,7 +26,7 @@ class StringsLearner final : public StateLearner<State, StepInputs> {
   StepInputs batch(int64_t step) const override { return draw_step(state.config, step); }
 };
 
-// A row of a test, and measured rows; columns that were not kept are 0.
+// The row of a measured length, and the reverse for all rows; columns that were not kept are 0.
 Row row_of(const AtLength&);
 std::vector<AtLength> at_lengths(const Results&);
 

@@ -24,7 +24,7 @@ struct StepPlan {
 struct StepOutcome {
   int64_t done;            // number of steps, with this one
   double loss, grad_norm;
-  std::vector<real> shown;  // results of the parts, in turn
+  std::vector<real> shown;  // StepPlan::shown of each part, in turn
 };
 
 // A started step. Its results arrive while later steps run, if the device computes asynchronously.
@@ -45,8 +45,8 @@ class StartedStep {
 // Step number adam.step, whose gradient is the mean over all expected tokens, for any number of parts. Throws Stopped
 // (core/stop.h), with the weights as before it. A trace has the updates, and the activations of the last part; a GPU
 // then computes the step without a recording. Observation changes no bit, except that gradients are summed in another
-// order where "embedding" or, of decoders and T5s, "attention.out" and "cross.out" are seen. If a change throws, the
-// step is done by half: do not go on with this state, and clear_tape().
+// order if a trace sees "embedding" or, in decoders and T5s, "attention.out" or "cross.out". If a change throws, the
+// step is half done: do not go on with this state, and call clear_tape().
 StartedStep start_step(const Params&, Adam&, const StepPlan&, const Choices&, Trace* = nullptr);
 
 // A batch of B sequences as the run's `accumulate` parts, or B if these are fewer.

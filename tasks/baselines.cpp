@@ -50,8 +50,8 @@ double majority(const Task& task, int length, int samples, uint64_t seed, const 
 
 // The same answer in every slot, from how many of each symbol there are: each input is put into other orders, and the
 // most frequent symbol of their answers is given in all slots. Forty answers are few where the content says little
-// (brackets), so as many answers to any content are added to them. The score is that of the input's own answer and of
-// ten further inputs of its content: as good as the first, and steadier.
+// (brackets), so as many answers to any content are added to them. The score is over the input's own answer and those
+// to ten further inputs of its content: the same in the mean, and steadier.
 double content_only(const Task& task, int length, int samples, uint64_t seed, const std::vector<Counts>& any_content) {
   constexpr int orders_tried = 40, further = 10;
   Counts prior(size_t(task.symbols_out), 0);

@@ -16,7 +16,7 @@ struct Batch {
 // These inputs, all of one length, with their answers.
 Batch batch_of(const Task&, const std::vector<Tokens>& inputs);
 // B strings of a task at one length (the requested length; a task may draw shorter ones, spec B.2). Sequence b reads
-// its own stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
+// its own stream, (s.seed, s.step, s.site + b), so strings do not depend on how a batch is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
 // Counts of one batch: output slots that are scored, and scored slots that are correct; logits (B, O, symbols_out).

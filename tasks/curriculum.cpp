@@ -1,4 +1,4 @@
-// The laws of the four curricula of the Chomsky-hierarchy code (spec B.1), each made to cover 1 .. longest.
+// The four curricula of the Chomsky-hierarchy code (spec B.1), each made to cover 1 .. longest.
 // That code's general form has more parameters (first length, amount, any set of lengths); none is needed here.
 #include "tasks/curriculum.h"
 
@@ -17,7 +17,7 @@ int uniform(const CurriculumSpec& spec, Rng& rng, int64_t) { return rng.between(
 int fixed(const CurriculumSpec& spec, Rng&, int64_t) { return spec.longest; }
 
 // 1 + floor(step / (steps / longest)): "regular increase" from 1 by 1, so often that the run ends with the longest. Of
-// its two forms this is the plain one, the current length and not a draw from those so far.
+// its two forms this is the plain one: the current length, not a draw from all lengths so far.
 int increasing(const CurriculumSpec& spec, Rng&, int64_t step) {
   return int(1 + std::min(step, spec.steps - 1) * spec.longest / spec.steps);
 }

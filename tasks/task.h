@@ -1,5 +1,5 @@
-// A task is its answer: a pure function from an input string to an output string, plus the law from which inputs are
-// drawn. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in
+// A task is its answer, a pure function from an input string to an output string, plus the distribution of its
+// inputs. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in
 // tasks/batch.h. The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
 #pragma once
 #include <functional>
@@ -26,7 +26,7 @@ struct Task {
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
   std::function<int(const Tokens& answer)> scored_slots = {};
   std::function<Tokens(Rng&, int length)> input = {};                 // uniform over the alphabet
-  // Another draw from the same law, with the same number of each symbol: the same content in another order (spec,
+  // Another draw from that distribution with the same number of each symbol: the same content in another order (spec,
   // finding 4). Left out: all orders are equally likely.
   std::function<Tokens(const Tokens& input, Rng&)> shuffled = {};
 
@@ -35,7 +35,7 @@ struct Task {
   std::string form = {};                         // "any strings of 0 1": continues "inputs are"
   std::function<bool(const Tokens& input)> fits = {};    // whether a string of symbols has that form; default: all do
 
-  // The task with those options: sets what depends on them.
+  // The task with the chosen options: sets the members that depend on them.
   std::function<Task(Task, const Choices&)> with = {};
 };
 // Throws BadInput without an answer, or for an alphabet of another size.

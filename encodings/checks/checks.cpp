@@ -73,7 +73,7 @@ Outcomes reversal(const Setup& setup) {
   return {{{difference(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
 }
 
-// Layers of one pass may differ in options, and find the constants that the first layer kept (Positions::once).
+// Layers of one pass may differ in options, yet find the constants that an earlier layer kept (Positions::once).
 Outcomes kept(const Setup& setup) {
   if (setup.variant == "plain") return {{}, "it is tried with its defaults alone, and so has no other options"};
   Setup usual = setup;
@@ -225,7 +225,7 @@ Positions first_slots(const Positions& p, int time) {
 // The last queries against the first slots, for each number of slots up to `slots`.
 Outcomes decoded(const Setup& setup, int slots, const std::vector<int>& queries) {
   if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
-    return {{}, "offsets of each sequence's own are not a table to cut"};
+    return {{}, "each sequence has its own offsets, so there is no one table to cut"};
   const Model model(setup);
   const Content content = content_of(setup, slots);
   const PositionSample draw = setup.draw(slots + T - 1, slots);
@@ -331,7 +331,7 @@ const std::vector<Check>& all_checks() {
       {"reversal", "reversing the sequence reverses the result if, and only if, both sides look alike", none, reversal},
       {"limits", "with as many positions as slots, every sampler is the plain one", causal_if_needed, limits},
       {"two routes", "a row pointer j - i and a looked-up row give the same attention", none, two_routes},
-      {"kept", "a layer after one of the same scheme with other options gives what it gives alone", causal_if_needed,
+      {"kept", "a layer after one with other options of the same scheme gives the same as alone", causal_if_needed,
        kept},
       {"permutation", "tokens that keep their positions may stand in any order; others may not", none, permutation},
       {"mass", "the weights of a query sum to 1", both, mass},
@@ -371,9 +371,9 @@ Report run(const Check& check, const std::string& spelling) {
   set_threads(before);
   // Compositions are checked only with their parts' defaults, which may not show every effect of a part.
   if (r.broken >= 0 && !(r.broken > seen) && !composed_spelling(spelling))
-    r.unseen.push_back(spelling + " says that it does not obey this law, and obeyed it everywhere");
+    r.unseen.push_back(spelling + " declares that it breaks this law, but obeyed it everywhere");
   if (r.below + r.shown) r.why_not.clear();
-  else if (r.why_not.empty()) r.why_not = "it needs a causal mask, and this law is of attention without one";
+  else if (r.why_not.empty()) r.why_not = "it needs a causal mask, but this law is for attention without one";
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return r;
 }

@@ -20,7 +20,7 @@ struct Outcome {
   enum class Expect { below, shows, shows_somewhere };
   double error;
   Expect expect;
-  double bound = tolerance;   // of `below`
+  double bound = tolerance;   // for Expect::below
   std::string of = "";        // the place of the error, if the setup alone does not tell
 };
 struct Outcomes {
@@ -40,7 +40,7 @@ const Check& check_named(const std::string& name);   // throws BadInput with did
 struct Report {
   int below = 0, shown = 0;               // outcomes expected below a bound, and outcomes expected to be visible
   double worst = 0, bound = 0;            // the outcome nearest to its bound, or farthest above it
-  // the least error that had to be visible; the largest for a law declared broken
+  // the least error that had to be visible; the largest error of a law declared broken
   double least = INFINITY, broken = -1;
   std::vector<std::string> failures;      // each names its setup
   std::vector<std::string> unseen;        // errors that had to be visible but were not

@@ -51,7 +51,7 @@ namespace {
 // The samplers with which every scheme is checked; tests/encodings/samplers.cpp has the laws of all.
 const std::vector<std::string> tried_samplers = {"sequential", "randomized", "randomized_offsets", "evenly_spread"};
 
-// As many as the heads of all groups together.
+// The number of heads of all groups together.
 int heads_of(const std::string& spelling) {
   int heads = 0;
   for (const std::string& group : split(spelling, '+'))

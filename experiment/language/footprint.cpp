@@ -11,14 +11,14 @@
 namespace poslab::language {
 namespace {
 
-// The text is read later; the estimate assumes a token for each byte, and the merged ones.
+// The text is read later; the estimate assumes a token for each value of a byte, and one for each merge.
 double tokens(const RunSpec& c) {
   if (c.whole("vocabulary")) return c.whole("vocabulary");
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 
-// Numbers of a token in one layer that packed windows hold besides: each document's queries, keys, values and states,
-// and the joined results. Their weights are fewer, as a document sees no other; how many is for the draws to say.
+// Numbers per token and layer that packed windows hold in addition: each document's queries, keys, values and states,
+// and the joined results. Attention weights are fewer, as a document sees no other; how many depends on the draws.
 double copies(const DecoderSpec& spec, const RunSpec& c) {
   const Stack s = stack(spec);
   const double value = spec.gau ? spec.d_ff : s.key_width;

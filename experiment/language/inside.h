@@ -10,7 +10,7 @@
 namespace poslab::language {
 
 // Throws BadInput with the command's name for a length that does not fit: fewer than 2 tokens, more than the sampler
-// has positions for, or kept maps of all heads beyond 2 GB.
+// has positions for, or (if maps) so many that the maps of all heads pass 2 GB.
 void check_lengths(const State&, const std::vector<int>& lengths, const std::string& command = "inspect",
                    bool maps = true);
 // The n-th text of the test with this many tokens, and the token after it; on request, of the training text.
@@ -20,7 +20,7 @@ std::vector<int> test_window(const RunSpec&, const Source&, int length, int n, P
 std::vector<std::string> symbols(const Source&, const std::vector<int>& tokens);
 // The attention of these tokens, at the positions of a test; they become the maps' symbols.
 AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>& tokens);
-// At the last tokens of the first `samples` windows of the test of each length; every length has as many as the first.
+// At the last tokens of the first `samples` windows of the test of each length; each as many as at the first length.
 Pca pca(const State&, const Source&, const std::vector<int>& lengths, int samples);
 Coverage coverage(const State&, const std::vector<int>& lengths);
 // The first `samples` windows of the test, at the positions of a test.

@@ -109,7 +109,7 @@ State::State(const RunSpec& c, int vocabulary)
 
 State::State(const RunSpec& c, const Decoder& made)
     : config(c), params(uint64_t(0)), net(made), trained_elsewhere(true) {
-  params.pack(device(c));                                  // none, but there
+  params.pack(device(c));                                  // no parameters; sets the device
 }
 
 namespace {

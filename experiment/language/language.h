@@ -14,10 +14,10 @@
 
 namespace poslab::language {
 
-// The input tokens, and the one after each.
+// The input tokens, and the token after each.
 struct Window {
   std::vector<int> read, expected, bytes;        // bytes of text of the expected tokens
-  std::vector<int> documents;                    // the number of tokens of each that are read
+  std::vector<int> documents;                    // for each, how many of its tokens are read
   void add(const TokenizedText& document);       // adds a document of two tokens or more
 };
 
@@ -43,16 +43,16 @@ struct Source {
   const Tokenizer& reader() const { return tokenizer ? *tokenizer : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   // The number of tokens that generation chooses among, as an embedding may have more rows (`vocabulary`). 0: all rows,
-  // as transformers does.
+  // as Hugging Face does.
   int written() const { return tokenizer ? 0 : tokens(); }
   void check_unchanged() const;  // throws BadInput for a missing or changed text, as window() does
   // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
-  // Documents until `length` tokens are read, each from its beginning, the last one cut off: files, or what is between
-  // two separators, where \n is a new line; a grammar's have an eighth to half of so many tokens. Throws BadInput for a
+  // Documents until `length` tokens are read, each from its beginning, the last one cut off: files, or the text between
+  // two separators (\n: a new line); a grammar's documents have an eighth to half of `length`. Throws BadInput for a
   // text that is one document, for one without the separator, and for prefixes of several tokens.
   Window packed(bool of_test, int length, Rng&, const std::string& separator = "") const;
-  // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
+  // The prefix, then `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
   // The largest number of different windows from window(); unlimited for a grammar.
   int64_t windows(bool of_test, int length) const;
@@ -106,8 +106,8 @@ struct AtLength {
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
-// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they are
-// the ends of windows of the longest tested length, only their last tokens count, and the parts are of these. Throws
+// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they
+// are ends of windows of the longest tested length, only their last tokens count, and the parts are of these. Throws
 // Stopped.
 AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
 // The largest number of windows from which its eval_samples are drawn; if there are more samples, some repeat.

@@ -26,13 +26,13 @@ class TextLearner final : public StateLearner<State, Batch> {
 };
 
 Row row_of(const AtLength&);
-// The output of a run's decoder for tokens, at given positions or those drawn for so many tokens. It refers to the
-// decoder and its choices.
+// The output of a run's decoder for tokens, at given positions or those drawn for so many tokens. It keeps
+// references to the decoder and its choices.
 Reader reader_of(const Decoder&, const RunSpec&, const std::function<PositionSample(int slots)>& draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
 std::vector<TestPart> test_of(const Decoder&, const RunSpec&, const std::shared_ptr<const Source>&);
-// The model with the scheme or temperature of these choices in place of its own. Throws BadInput for one with
-// parameters.
+// The model with the scheme or temperature of these choices in place of its own. Throws BadInput if that
+// has parameters.
 Decoder tested_net(const Decoder&, const Params&, const RunSpec& own, const RunSpec& tested);
 
 }  // namespace poslab::language

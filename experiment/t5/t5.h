@@ -17,7 +17,7 @@ struct State {
   Adam adam;                                     // adam.step counts the steps done
 };
 
-// Questions of one length. An answer ends with symbols::end, which also fills it up to the longest of the batch.
+// Questions of one length. An answer ends with symbols::end, which also pads it to the longest of the batch.
 struct Batch {
   Ids context;                                   // (B, T)
   Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
@@ -33,7 +33,7 @@ StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; if a task allows it, the
-// answers of all `of` are spread evenly over the context. With the encoder's positions.
+// answers of all `of` questions are spread evenly over the context. Also the encoder's positions.
 struct TestQuestions {
   int first, count, of;
 };

@@ -15,7 +15,7 @@ Tokens draw_expression(Rng&, int length, const Signs&);
 std::optional<int> value_of(const Tokens& expression, const Signs&);   // in 0 .. 4; none for a malformed expression
 int value(const Tokens& expression, const Signs&);                     // throws BadInput instead
 
-// Another draw by the law of draw_expression, with the same number of each symbol.
+// Another draw from draw_expression's distribution, with the same number of each symbol.
 Tokens shuffled_expression(const Tokens& expression, Rng&, const Signs&);
 
 }  // namespace poslab

@@ -22,7 +22,7 @@ int hide(Tokens& expression, Rng& rng) {
   return std::exchange(expression[at], unknown_digit);
 }
 
-// strings of L < 3 symbols are zeros
+// zeros for L < 3
 Tokens draw_equation(Rng& rng, int length) {
   if (length < 3) return Tokens(size_t(length), 0);
   Tokens x = draw_expression(rng, length - 2, equation_signs);
@@ -32,8 +32,8 @@ Tokens draw_equation(Rng& rng, int length) {
   return x;
 }
 
-// The string shows all digits of the expression but one, and its value: any digits there have exactly one x, so all
-// are equally likely, and the value is shuffled among the digits.
+// The string shows all digits of the expression but one, and its value: exactly one x fits any digits there, so
+// all are equally likely, and the value is shuffled among the digits.
 Tokens shuffled_equation(const Tokens& input, Rng& rng) {
   if (input.size() < 3) return input;
   Tokens expression(input.begin(), input.end() - 2);

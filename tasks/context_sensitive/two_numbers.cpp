@@ -1,4 +1,4 @@
-// The law of the inputs of binary addition and multiplication.
+// The distribution of the inputs of binary addition and multiplication.
 #include "tasks/context_sensitive/two_numbers.h"
 
 #include <fmt/format.h>
@@ -33,9 +33,9 @@ bool are_two(const Tokens& x) {
   return std::count(x.begin(), x.end(), separator) == 1 && positive(x.begin(), middle) && positive(middle + 1, x.end());
 }
 
-// Any order of the bits and any place of the separator, if both numbers keep a one. Two numbers of a and b bits are as
-// likely as 1 / ((2^a - 1) (2^b - 1)), not 2^-(a+b), so a draw stays with a probability in proportion to the quotient,
-// 1 / ((1 - 2^-a) (1 - 2^-b)), which is at most 4.
+// Any order of the bits and any place of the separator, if both numbers keep a one. The probability of two numbers of
+// a and b bits is 1 / ((2^a - 1) (2^b - 1)), not 2^-(a+b), so a draw is kept with a probability in proportion to the
+// quotient, 1 / ((1 - 2^-a) (1 - 2^-b)), which is at most 4.
 Tokens shuffled_two(const Tokens& input, Rng& rng) {
   Tokens bits = input;
   if (input.size() <= 2) {

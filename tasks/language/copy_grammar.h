@@ -9,7 +9,7 @@
 //
 //   [ H(p) + (1 - p) (ln A + (n - 1) h) + p ln K ] / (n + 1 + p),    h = 7/4 ln 2,  H(p) = -p ln p - (1-p) ln (1-p)
 //
-// and one that sees the newest clause alone pays for the symbols of copies as for new ones.
+// and a model that sees the newest clause alone pays for the symbols of copies as for new ones.
 #pragma once
 #include <vector>
 

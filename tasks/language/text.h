@@ -18,7 +18,7 @@ bool in_test_set(const std::string& path);
 
 struct TextFile {
   std::string path;                              // within the corpus, with '/'
-  int64_t bytes = 0, from = 0;                   // of a document: from where in the file
+  int64_t bytes = 0, from = 0;                   // from: where a document begins in the file
 };
 struct Text {
   std::vector<TextFile> files;
@@ -31,8 +31,8 @@ struct Text {
 Text training_text(const Text&);
 Text test_text(const Text&);
 
-// Its documents in the place of its files: what is between two separators, if it is not empty. A document that the cut
-// of a single file goes through is left out. No files if the text has no separator.
+// A text whose files are the documents of this one: the stretches between separators that are not empty. A document
+// that the cut of a single file goes through is left out. No files if the text has no separator.
 Text documents_of(const Text&, const std::string& separator);
 
 // How many different windows draw_window() may return, at most: one for each byte where one can begin.

@@ -27,7 +27,7 @@ class Tokenizer {
   virtual size_t longest() const = 0;                            // bytes of the longest token
   virtual TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const = 0;     // at most `most`
   std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const { return tokenize(text, most).tokens; }
-  virtual std::vector<int> prefix() const { return {}; }         // tokens before every text: mostly <s>
+  virtual std::vector<int> prefix() const { return {}; }         // tokens before every text: usually <s>
 };
 
 }  // namespace poslab

@@ -14,7 +14,7 @@
 
 namespace poslab {
 
-// The next word of a text: a space or nothing, then a run of letters (digits; other signs; blanks), at most 64 bytes.
+// The next word of a text: a space or nothing, then a run of letters, digits, blanks or other signs, at most 64 bytes.
 // Merges stay within words. Bytes from 128 on are letters, so that no character of UTF-8 is cut unless the word is.
 std::string_view next_word(std::string_view text);
 using WordCounts = std::unordered_map<std::string, int64_t>;
@@ -22,7 +22,7 @@ void count_words(WordCounts&, std::string_view text);
 
 class Vocabulary : public Tokenizer {
  public:
-  using Merge = std::pair<int, int>;             // two tokens that become one, each older than that one
+  using Merge = std::pair<int, int>;             // two tokens that become one newer token
   Vocabulary() = default;                        // bytes
   // Throws BadInput for a merge of a token that does not come before it.
   explicit Vocabulary(std::vector<Merge>);

@@ -14,8 +14,8 @@ struct DocumentQuestion {
   std::vector<std::string> answers;
   std::vector<Document> documents;
 };
-// The prompt with the question, its first gold document and the first count - 1 others; `place` is that of the gold
-// one. Throws BadInput if there is no gold document or there are too few others.
+// The prompt with the question, its first gold document and the first count - 1 other documents; `place` is the gold
+// document's. Throws BadInput if there is no gold document or there are too few other documents.
 TextQuestion ask_of_documents(const DocumentQuestion&, int count, Place, Rng&);
 
 }  // namespace poslab

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// The number of things in the first `part` of `count`, and that part after rounding.
+// How many of `count` things come before `place`, and that place after rounding.
 struct Before {
   int count;
   double place;

@@ -8,8 +8,8 @@
 
 namespace poslab::symbols {
 
-// A name is one symbol of 4096. A number is one to four digits of base 16, and each of its places has digits of its
-// own, as "twelve hundred" and "twelve" are different words. Filler says nothing.
+// A name is one symbol of 4096. A number is one to four digits of base 16, and each place has its own digit
+// symbols, as "twelve hundred" and "twelve" are different words. Filler carries no information.
 constexpr int base = 16, digits = 4, fillers = 16;
 enum Symbol : int {
   pad, end, ask, record, line, topic, document, passkey,      // `end` ends an answer
@@ -21,7 +21,7 @@ enum Symbol : int {
 
 // Tokens as people read them: "line brave-harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
-// The other way; "." is the first filler. Throws BadInput for a word that is no symbol.
+// The reverse of written(); "." is the first filler. Throws BadInput for a word that is no symbol.
 std::vector<int> read(const std::string& text);
 
 using Tokens = std::vector<int>;

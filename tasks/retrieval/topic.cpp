@@ -14,7 +14,7 @@ namespace {
 
 SymbolQuestion topics_as_symbols(const Choices& c, int length, Place, Rng& rng) {
   using namespace symbols;
-  const int room = length - 3;  // beside record, ask and topic
+  const int room = length - 3;  // besides the tokens record, ask and topic
   const int count = std::min(c.whole("topics"), room / 3);
   const std::vector<int> about = different(count, names, rng);
   Tokens tokens = {record};

@@ -7,10 +7,10 @@
 
 namespace poslab {
 
-constexpr int names = 4096, topics = 32;         // how many different ones there are
+constexpr int names = 4096, topics = 32;         // the numbers of different names and topics
 std::string name_of(int which);                  // "brave-harbor": one of 64 adjectives and one of 64 nouns
 std::string topic_of(int which);                 // "the care of house plants"
-// The generator of a question in English.
+// The random numbers of a question in English.
 Rng rng_of_text(uint64_t seed);
 
 }  // namespace poslab
