@@ -54,7 +54,7 @@ Scheme alibi() {
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && sides_are("split", m, c))
-              bad_input("alibi:sides=split gives each side heads of its own, and heads = 1; use 2 or more");
+              bad_input("alibi:sides=split gives each side heads of its own, but heads = 1; use 2 or more");
           },
           .make = make_alibi,
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {

@@ -41,8 +41,8 @@ AlignedLength read_length(const AlignedTemperatures& a, const std::string& word)
   const size_t n = made.tau.size();
   if (n != 1 && (!a.layers || (n != size_t(a.layers) && n != size_t(a.layers) * size_t(a.heads))))
     bad_input(
-        "aligned: {} temperatures for {:.0f} keys; give one, one for each layer, or one for each head of each "
-        "layer of a model that is named",
+        "aligned: {} temperatures for {:.0f} keys; give one, or, if a model is named, one for each of its layers or "
+        "heads",
         n, made.keys);
   const double before = a.lengths.empty() ? a.shortest : a.lengths.back().keys;
   if (made.keys <= before) bad_input("aligned: length {:.0f} comes after {:.0f}; let lengths rise", made.keys, before);

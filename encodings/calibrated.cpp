@@ -65,14 +65,14 @@ Calibration read_calibration(const std::string& text) {
         at = {int(read_whole("the layer of " + word, word.substr(0, dot), counted, to_string(counted))),
               int(read_whole("the head of " + word, word.substr(dot + 1), counted, to_string(counted)))};
       }
-      if (rows.count(at)) bad_input("calibrated: {} is there twice; give each head one list", word);
+      if (rows.count(at)) bad_input("calibrated: {} is listed twice; give each head one list", word);
       row = &rows[at];
       continue;
     }
     if (!row) bad_input("\"{}\" belongs to no head; {}", word, form);
     const int d = int(read_whole("the distance of " + word, word.substr(0, colon), distances, to_string(distances)));
     const double bias = read_number("the bias of " + word, word.substr(colon + 1), biases, to_string(biases));
-    if (!row->emplace(d, bias).second) bad_input("calibrated: a head has distance {} twice; give it one bias", d);
+    if (!row->emplace(d, bias).second) bad_input("calibrated: {} gives its head distance {} twice; keep one", word, d);
   }
   Calibration c;
   if (rows.empty()) bad_input("calibrated has no numbers; {}", form);
@@ -81,7 +81,7 @@ Calibration read_calibration(const std::string& text) {
   c.layers = rows.rbegin()->first.first;
   for (const auto& [at, list] : rows) c.heads = std::max(c.heads, at.second);
   if (c.layers && int(rows.size()) != c.layers * c.heads)
-    bad_input("calibrated: {} heads of {} layers of {}; give each head its list, an empty one if it has no bias",
+    bad_input("calibrated: {} lists for {} layers of {} heads; give each head its list, an empty one if it has no bias",
               rows.size(), c.layers, c.heads);
   for (auto& [at, list] : rows) c.of_heads.push_back(std::move(list));
   return c;
@@ -106,7 +106,7 @@ Scheme calibrated() {
           .check = [](const ModelShape& m, const Choices& c) {
             const Calibration all = read_calibration(c["of"]);
             if (all.layers && (all.layers != m.layers || all.heads != m.heads))
-              bad_input("calibrated has biases for {} layers of {} heads, and the model has layers = {}, heads = "
+              bad_input("calibrated has biases for {} layers of {} heads, but the model has layers = {}, heads = "
                         "{}; train one of the same shape, or calibrate another run",
                         all.layers, all.heads, m.layers, m.heads);
           },

@@ -189,7 +189,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     };
   s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
     if (total != m.heads)
-      bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total,
+      bad_input("{} is for {} heads, but the model has heads = {}; make the groups add up to them", name, total,
                 m.heads);
     for (const Component& part : parts)
       if (part.scheme->check) part.scheme->check(group(m, part.heads), part.scheme.choices);
@@ -297,10 +297,10 @@ std::function<Result(const ModelShape&, const Choices&, Args...)> of_part(
 Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest, const RunValues& run) {
   const Chosen<Scheme> added = one(first, run), logits = choose_encoding(rest, run);
   if (!added->embed)
-    bad_input("{}&{}: {} adds nothing to the embedding; before & stands a scheme that does, such as sincos", first,
+    bad_input("{}&{}: {} adds nothing to the embedding; put a scheme that does, such as sincos, before &", first,
               rest, added.spelled());
   if (logits->embed)
-    bad_input("{}&{}: {} adds to the embedding too; after & stands a scheme of the logits, such as alibi", first,
+    bad_input("{}&{}: {} adds to the embedding too; put a scheme of the logits, such as alibi, after &", first,
               rest, logits.spelled());
   Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
   s.pages.summary = "the embedding of one scheme and the logits of another", s.pages.doors = "those of its parts";

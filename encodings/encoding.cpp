@@ -68,7 +68,7 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
   if (sampler->added) {
     if (!scheme->parts)
       bad_input(
-          "{} draws apart for the embedding and for the logits, and {} is not made of two such schemes; give it "
+          "{} draws for the embedding and the logits separately, but {} is not made of two such schemes; give it "
           "one sampler, or use a scheme such as ids&alibi",
           sampler->name, scheme.spelled());
     return pair_samplers(sampler_for(scheme->parts->front(), *sampler->added),
@@ -81,7 +81,7 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
   }
   const Reads what = reads(scheme);
   if (sampler->only_offsets && has(what, Reads::positions))
-    bad_input("{} needs a position for each token, and {} gives only distances; use randomized", scheme.spelled(),
+    bad_input("{} needs a position for each token, but {} gives only distances; use randomized", scheme.spelled(),
               sampler.thing.name);
   if (!has(what, Reads::offset_table) || sampler->even || sampler->only_offsets) return sampler;
   const std::string own =

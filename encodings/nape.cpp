@@ -41,7 +41,7 @@ Scheme nape() {
           .reads = always(Reads::distances),
           .check = [](const ModelShape& m, const Choices&) {
             if (m.heads < 2)
-              bad_input("nape gives half of the heads positions, and heads = {}; use 2 or more", m.heads);
+              bad_input("nape gives half of the heads positions, but heads = {}; use 2 or more", m.heads);
           },
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<NAPE>(m, c); },
           .laws = always(Laws{.two_sided = true}), .pages = nape_pages};

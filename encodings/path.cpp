@@ -101,7 +101,7 @@ Scheme path() {
           .reads = always(Reads::slots),
           .check = [](const ModelShape&, const Choices& c) {
             if (c.on("reflect") && c["gate"] != "off")
-              bad_input("path: reflect has no gate, and gate is {}; leave one of them out", c["gate"]);
+              bad_input("path: reflect has no gate, but gate is {}; leave one of them out", c["gate"]);
           },
           .make = [](Params p, const ModelShape& m, const Choices& c, int) -> std::unique_ptr<Encoding> {
             if (c.on("reflect")) return std::make_unique<Mirrors>(p, m, c);

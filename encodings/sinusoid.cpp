@@ -13,7 +13,7 @@
 namespace poslab {
 
 void check_halves(const char* scheme, int d_model) {
-  if (d_model % 2) bad_input("{} has half sines, half cosines, and d_model = {} is odd; make it even", scheme, d_model);
+  if (d_model % 2) bad_input("{} has half sines, half cosines, but d_model = {} is odd; make it even", scheme, d_model);
 }
 
 std::vector<double> frequencies(int channels, double base) {

@@ -73,8 +73,8 @@ double root_of_width(const Heads& in) { return std::sqrt(double(in.q.dim(-1))); 
 Temperature aligned(const Params&, const Choices& c, const ModelShape& m) {
   const AlignedTemperatures a = read_aligned(c["of"]);
   if (a.layers && (a.layers != m.layers || a.heads != m.heads))
-    bad_input("temperature aligned: it is of a model of {} layers and {} heads, and this one has {} and {}; align this "
-              "one by `poslab align`", a.layers, a.heads, m.layers, m.heads);
+    bad_input("temperature aligned: it is for a model of {} layers and {} heads, but this one has {} and {}; align "
+              "this one with `poslab align`", a.layers, a.heads, m.layers, m.heads);
   const std::string name = fmt::format("aligned {} {}", m.layer, c["of"]);
   return by_keys_and_head(name, a.by_head() ? m.heads : 1,
                           [a, layer = m.layer](double n, int h) { return 1 / a.at(layer, h, n); });

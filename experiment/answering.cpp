@@ -62,7 +62,7 @@ void check(const RunSpec& c) {
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
     bad_input(
-        "positions = {}: it has positions for {} tokens, and the longest input and answer have {}; {}, or take shorter "
+        "positions = {}: it has positions for {} tokens, but the longest input and answer have {}; {}, or take shorter "
         "strings",
         drawn.spelled(), pool, answering::longest(c), more_positions(drawn));
 }

@@ -89,7 +89,7 @@ void check(const RunSpec& c) {
     bad_input("test_temperature = {}: it learns parameters, which belong to training; use temperature = {}, or choose "
               "one that learns nothing, such as log_n", c["test_temperature"], c["test_temperature"]);
   if (c.temperature->name == "aligned")
-    bad_input("temperature = {}: it is of a trained model; use test_temperature = {}", c["temperature"],
+    bad_input("temperature = {}: it belongs to a trained model; use test_temperature = {}", c["temperature"],
               c["temperature"]);
   const Lengths training{1, c.whole("train_length")}, test = c.lengths("eval_lengths");
   check_positions(c, sampler(c),

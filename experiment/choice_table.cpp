@@ -244,7 +244,7 @@ MatmulPrecision precision(const Choices& c) { return {device(c), rounding(c), pr
 
 void refuse_aligned(const Chosen<TemperaturePolicy>& temperature) {
   if (temperature->name == "aligned")
-    bad_input("temperature = {}: it is of a trained model; train without, and use --temperature when you test",
+    bad_input("temperature = {}: it belongs to a trained model; train without, and use --temperature when you test",
               temperature.spelled());
 }
 

@@ -60,7 +60,7 @@ void check_lengths(const RunSpec& c, const std::vector<int>& lengths, const std:
     if (length < 1 || length > int(option("eval_lengths").range.max))
       bad_input("{}: strings of length {}; ask for 1 to {:.0f}", command, length, option("eval_lengths").range.max);
     if (std::count(lengths.begin(), lengths.end(), length) > 1)
-      bad_input("{}: length {} is there twice", command, length);
+      bad_input("{}: length {} comes twice; name it once", command, length);
     if (slots(c, length) > max_slots)
       bad_input(
           "{}: length {} of {} takes {} slots, and this run has positions for max_position = {}; ask for less", command,

@@ -54,11 +54,11 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if (is("growing") && c["shortest"] == c["train_length"])
     return fmt::format("all contexts have train_length = {}; choose a smaller shortest", c["train_length"]);
   if (is("accumulate") && c.has("batch") && c.whole("accumulate") > c.whole("batch"))
-    return fmt::format("batch = {} has no more parts than sequences; choose at most as many", c["batch"]);
+    return fmt::format("batch = {} has fewer sequences than that; choose at most as many", c["batch"]);
   if (is("separator") && c["documents"] == "whole")
     return "documents = whole reads over the ends of documents; choose documents = packed";
   if (is("separator") && c["text"] == "copy_grammar") return "text = copy_grammar has documents of its own";
-  if (is("optimizer") && c["from"].empty()) return "without from = RUN there is none to keep; name one";
+  if (is("optimizer") && c["from"].empty()) return "without from = RUN there is nothing to keep; name a run";
   if ((is("schedule") || is("lr_floor")) && c.number("cooling") == 0)
     return "cooling = 0 keeps the learning rate as it is; choose the share of the steps in which it falls";
   if (is("cooling") && c.number("cooling") * c.number("steps") <= 1)

@@ -25,14 +25,14 @@ bool Row::has(std::string_view column) const { return place(column) < columns_->
 double Row::operator[](std::string_view column) const {
   const size_t n = place(column);
   if (n == cells_.size() || (*columns_)[n].type == Column::Type::word)
-    failure("a test of this kind of runs has no numbers in a column \"{}\"", column);
+    failure("a test of this kind of run has no numbers in a column \"{}\"", column);
   return cells_[n].number;
 }
 
 const std::string& Row::word(std::string_view column) const {
   const size_t n = place(column);
   if (n == cells_.size() || (*columns_)[n].type != Column::Type::word)
-    failure("a test of this kind of runs has no words in a column \"{}\"", column);
+    failure("a test of this kind of run has no words in a column \"{}\"", column);
   return cells_[n].word;
 }
 

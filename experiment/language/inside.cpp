@@ -64,7 +64,7 @@ std::vector<std::string> symbols(const Source& source, const std::vector<int>& t
 }
 
 void check_lengths(const State& s, const std::vector<int>& lengths, const std::string& command, bool maps) {
-  if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane to look at", command);
+  if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane; use 2 or more", command);
   constexpr double most_bytes = 2e9;
   const double heads = blocks(s.config) * double(s.net.spec().heads);
   const int room = std::min(pool_of(test_sampler(s.config)), 1 << 20);

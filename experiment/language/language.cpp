@@ -53,16 +53,16 @@ const Text& Source::documents(bool of_test, const std::string& separator) const 
       read += separator[n];
   made = documents_of(whole, read);
   if (made.files.empty())
-    bad_input("separator = {}: {} has none on the side of {}, or no whole document beside it; name what stands between "
-              "documents", separator, whole.files[0].path, of_test ? "the test" : "training");
+    bad_input("separator = {}: {} does not have it on the side of {}, or no whole document there; name the text "
+              "between documents", separator, whole.files[0].path, of_test ? "the test" : "training");
   return made;
 }
 
 Window Source::packed(bool of_test, int length, Rng& rng, const std::string& separator) const {
   const Text& text = documents(of_test, separator);
   if (prefix.size() > 1)
-    bad_input("documents = packed: the tokenizer puts {} tokens before each text, which are not to be predicted; leave "
-              "it out", prefix.size());
+    bad_input("documents = packed: the tokenizer puts {} tokens before each text, and packing would train the model to "
+              "predict them; use documents = whole", prefix.size());
   Window all;
   for (int left = length; left > 0; left = length - int(all.read.size())) {
     const int most = left + 1, drawn = rng.between(std::max(1, length / 8), std::max(1, length / 2)) + 1;
@@ -92,7 +92,7 @@ std::vector<int> Source::prompt(const std::string& text) const {
   if (text.empty() && all.empty())
     bad_input("the prompt is empty, and the model has no token that begins a text; give it a letter to begin with");
   const std::vector<int> tokens = reader().encode(text);
-  if (tokens.empty() && !text.empty()) bad_input("no character of the prompt is a token of the model; give it others");
+  if (tokens.empty() && !text.empty()) bad_input("no character of the prompt is a token of the model; use others");
   all.insert(all.end(), tokens.begin(), tokens.end());
   return all;
 }

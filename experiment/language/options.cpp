@@ -92,11 +92,11 @@ void check(const RunSpec& c) {
       bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",
                 tail, length, double(length) / c.whole("train_length"));
     if (length < parts)
-      bad_input("eval_times = {}: windows of {} tokens; the loss is reported for {} parts of them, so test {} at least",
+      bad_input("eval_times = {}: windows of {} tokens have no {} parts to report the loss of; test {} tokens or more",
                 c["eval_times"], length, parts, parts);
   }
   if (tail && tail < parts)
-    bad_input("eval_tail = {}: the loss is reported for {} parts of these tokens; count {} at least", tail, parts,
+    bad_input("eval_tail = {}: these tokens have no {} parts to report the loss of; count {} or more", tail, parts,
               parts);
   if (tail && packs(c))
     bad_input("eval_tail = {}: windows of packed documents have no text before their last tokens in common; leave it "
@@ -105,7 +105,7 @@ void check(const RunSpec& c) {
   for (const auto& [option, s, most] :
        {std::tuple{"positions", &drawn, c.whole("train_length")}, {at_test, &tested, longest}})
     if (const int pool = pool_of(*s); pool < most)
-      bad_input("{} = {}: it has positions for {} tokens, and windows have up to {}; {}", option, s->spelled(), pool,
+      bad_input("{} = {}: it has positions for {} tokens, but windows have up to {}; {}", option, s->spelled(), pool,
                 longest, more_positions(*s));
   if (c["text"] == "copy_grammar" && c.whole("merges"))
     bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);

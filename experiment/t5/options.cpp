@@ -60,8 +60,8 @@ Choices configure(const Settings& settings) {
 void check(const RunSpec& c) {
   const int longest_trained = c.whole("train_length"), shortest = c.whole("shortest");
   if (shortest > longest_trained)
-    bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
-              longest_trained);
+    bad_input("shortest = {}: train_length is {}, and no context is longer; raise train_length, or lower shortest",
+              shortest, longest_trained);
   refuse_aligned(c.temperature);
   refuse_class_readers(sampler(c));
   const MatmulPrecision tried = precision(c);  // throws for an impossible choice
@@ -73,7 +73,7 @@ void check(const RunSpec& c) {
     lengths.insert(length);
   }
   if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
-    bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; {}", c["positions"], pool,
+    bad_input("positions = {}: it has positions for {} tokens, but contexts have up to {}; {}", c["positions"], pool,
               *lengths.rbegin(), more_positions(sampler(c)));
   for (const Chosen<Retrieval>& task : retrievals(c))  // throws here if a task lacks a length
     for (const int length : lengths) {

@@ -112,7 +112,7 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
   if (tokens < 1) bad_input("a window of {} tokens; ask for at least 1", tokens);
   if (all == 0)
     bad_input(
-        "no file has {} tokens: the longest that is read here, of {}, has {} bytes (a test reads one file in ten, or "
+        "no file has {} tokens: the longest (of {} read here) has {} bytes (a test reads one file in ten, or "
         "the last tenth of a single one); use shorter windows, or a longer text",
         tokens, text.files.size(), longest);
   for (int draw = 0; draw < 1000; ++draw) {
@@ -123,7 +123,7 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
     if (int(window.tokens.size()) == tokens) return window;
   }
   bad_input(
-      "1000 draws found no window of {} tokens, as files end before; the longest that is read here, of {}, has {} "
+      "1000 draws found no window of {} tokens, as files end before; the longest (of {} read here) has {} "
       "bytes: use shorter windows, or a longer text",
       tokens, text.files.size(), longest);
 }

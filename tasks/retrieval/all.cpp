@@ -29,7 +29,7 @@ std::vector<Chosen<Retrieval>> choose_retrievals(const std::string& spelled) {
 
 SymbolQuestion draw(const Chosen<Retrieval>& task, int length, Place place, Rng& rng) {
   if (length < shortest_retrieval)
-    bad_input("{}: {} tokens; a context and its question have {} at least", task->name, length, shortest_retrieval);
+    bad_input("{}: {} tokens; a context with its question needs {} or more", task->name, length, shortest_retrieval);
   return task->draw(task.choices, length, place, rng);
 }
 

@@ -20,7 +20,7 @@ TextQuestion ask_of_documents(const DocumentQuestion& q, int count, Place place,
   for (const Document& d : q.documents)
     if (!d.gold && d.shown && int(shown.size()) < count - 1) shown.push_back(d);
   if (int(shown.size()) != count - 1)
-    bad_input("the question \"{}\" has {} documents that do not hold the answer; ask of {} at most", q.question,
+    bad_input("the question \"{}\" has {} documents that do not hold the answer; ask about {} at most", q.question,
               shown.size(), shown.size() + 1);
   const int chosen = symbols::answer_index(count, place, rng);
   shown.insert(shown.begin() + chosen, *gold);

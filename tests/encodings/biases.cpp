@@ -248,7 +248,7 @@ TEST_CASE("hard_alibi: head h sees the last h keys, the other half sees what NoP
         }
   }
   CHECK_THROWS_WITH_AS(model_of("hard_alibi:windowed=5"),
-                       "hard_alibi: windowed = 5 of heads = 4; no more than all heads can have a window", BadInput);
+                       "hard_alibi: windowed = 5 of heads = 4; give a window to all heads at most", BadInput);
 }
 
 TEST_CASE("hidden pairs stay hidden where a learned temperature turns negative, head by head") {
@@ -301,11 +301,11 @@ TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever
     CHECK(refused(of).find(what) != std::string::npos);
   };
   says("1.1 0:3", "calibrated has biases for 1 layers of 1 heads, and the model has layers = 2, heads = 2");
-  says("1.1 1.2 2.1", "3 heads of 2 layers of 2; give each head its list");
+  says("1.1 1.2 2.1", "3 lists for 2 layers of 2 heads; give each head its list");
   says("0:3", "\"0:3\" belongs to no head");
   says("first 0:3", "\"first\": calibrated takes LAYER.HEAD");
-  says("all 0:3 0:4", "a head has distance 0 twice");
-  says("all 0:3 all 1:4", "all is there twice");
+  says("all 0:3 0:4", "calibrated: 0:4 gives its head distance 0 twice");
+  says("all 0:3 all 1:4", "all is listed twice");
   says("all 0:3 1.1 1:4", "`all` is beside other heads");
   says("all 0:nan", "the bias of 0:nan = nan is out of range");
   says("all x:1", "the distance of x:1 = \"x\" is not a whole number");

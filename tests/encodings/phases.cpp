@@ -263,7 +263,7 @@ TEST_CASE("phases: what they refuse") {
         "path needs a causal mask: its products run from a key to a later query; add --causal (Python: causal=True)");
   CHECK(refused("path:reflect", odd).empty());
   CHECK(refused("path:reflect,gate=paper", odd) ==
-        "path: reflect has no gate, and gate is paper; leave one of them out");
+        "path: reflect has no gate, but gate is paper; leave one of them out");
   CHECK(refused("grape:form=a", twos) ==
         "grape:form=a needs a causal mask: its bias is for keys before the query; add --causal (Python: causal=True)");
   CHECK(refused("selective_rope:table=rfa", twos) ==

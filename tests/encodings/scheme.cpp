@@ -304,7 +304,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   };
   CHECK(choose_encoding(" rope : pairing=half| none *2+ alibi*2").spelled() == "rope:pairing=half|none*2+alibi*2");
   CHECK(refused("none*2+alibi*3") ==
-        "none*2+alibi*3 is for 5 heads, and the model has heads = 4; make the groups add up to them");
+        "none*2+alibi*3 is for 5 heads, but the model has heads = 4; make the groups add up to them");
   CHECK(refused("none*2+alibi") ==
         "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
   CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);
@@ -314,9 +314,9 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(choose_encoding("sincos&alibi:symmetric").spelled() == "sincos&alibi:symmetric");
   CHECK(choose_encoding("learned & rope|none*2+alibi*2").spelled() == "learned&rope|none*2+alibi*2");
   CHECK(refused("alibi&rope") ==
-        "alibi&rope: alibi adds nothing to the embedding; before & stands a scheme that does, such as sincos");
+        "alibi&rope: alibi adds nothing to the embedding; put a scheme that does, such as sincos, before &");
   CHECK(refused("sincos&learned") ==
-        "sincos&learned: learned adds to the embedding too; after & stands a scheme of the logits, such as alibi");
+        "sincos&learned: learned adds to the embedding too; put a scheme of the logits, such as alibi, after &");
   CHECK(refused("sincos&") == "\"sincos&\" has no encoding on one side of &; name one there, or leave & out");
   CHECK(refused("rope| |none") == "\"rope| |none\" has no encoding on one side of |; name one there, or leave | out");
   CHECK(refused("*4") == "*4: an encoding is missing; groups of heads are spelled as in none*4+alibi*4");

@@ -391,7 +391,7 @@ TEST_CASE("windows: what is refused") {
                        "xpos: positions from 0 to 500 are too far apart for scale = 1: factors grow beyond a float; "
                        "use scale=4 or more",
                        BadInput);
-  CHECK(refused("nape", single) == "nape gives half of the heads positions, and heads = 1; use 2 or more");
+  CHECK(refused("nape", single) == "nape gives half of the heads positions, but heads = 1; use 2 or more");
   for (const char* name : {"sinks", "dual_chunk", "xpos", "hfwa", "irope"})
     CHECK(refused(name, shape_with(false)).find("needs a causal mask") != std::string::npos);
 }

@@ -99,7 +99,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
 
 TEST_CASE("runs: lengths beyond all that a test has, and models without a plane, are refused") {
   const State state(small_run({{"d_model", "1"}}));
-  CHECK_THROWS_WITH_AS(pca(state, {3}, 4), "inspect: d_model = 1 has no plane to look at", BadInput);
+  CHECK_THROWS_WITH_AS(pca(state, {3}, 4), "inspect: d_model = 1 has no plane; use 2 or more", BadInput);
   for (const int length : {0, 10'000'000})
     CHECK_THROWS_WITH_AS(check_lengths(state.config, {length}, "inspect"), doctest::Contains("; ask for 1 to "),
                          BadInput);

@@ -155,7 +155,7 @@ TEST_CASE("misfits: runs and their results") {
   CHECK(means[0]["length"] == 5);
   CHECK(tells(said_of([&] { Row(two, {3.}); }), "a row of 1 cells in a table of 2 columns"));
   CHECK(tells(said_of([] { language::check(RunSpec(language::configure({{"temperature", "aligned:of=x"}}))); }),
-              "it is of a trained model"));
+              "it belongs to a trained model"));
   const auto of_decoder = [](const char* positions) {
     const Kind& kind = answering_kind();
     kind.check(RunSpec(

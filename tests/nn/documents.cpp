@@ -207,8 +207,8 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
     }
   }
   CHECK(refusal([&] { lines.packed(true, 9, rng, "<end>"); }) ==
-        "2: separator = <end>: 0 has none on the side of the test, or no whole document beside it; name what stands "
-        "between documents");
+        "2: separator = <end>: 0 does not have it on the side of the test, or no whole document there; "
+        "name the text between documents");
   // a single file is cut for the test, and the document that the cut goes through is on neither side
   std::string stories;
   for (int n = 0; n < 1000; ++n) stories += fmt::format("{:0{}}<end>", n, 3 + 200 * (n % 37 == 0));

@@ -140,7 +140,7 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
     first = compare("--encodings", "rope,alibi:symmetric,none*3+alibi*3")  # which is for six heads
     assert "4 of 6 trials are done; 2 impossible" in first.stdout, first.stderr
     text = (tmp_path / "ranking.md").read_text()
-    assert "2 encodings ranked" in text and "is for 6 heads, and the model has heads = 2" in text
+    assert "2 encodings ranked" in text and "is for 6 heads, but the model has heads = 2" in text
     words = ["--encodings", "none,rope,alibi:symmetric,cope,window:window=500,rerope"]
     again = compare(*words)
     assert again.returncode == 0 and "18 trials, 4 of them done" in again.stderr, again.stderr

@@ -74,7 +74,7 @@ TEST_CASE("retrieval: every task has every length from 16 to 16,384, of symbols 
         CHECK(again.answer == q.answer);
         CHECK(drawn(task.name, length, place, 99).tokens != q.tokens);
       }
-  CHECK(refused([] { drawn("line", 15, {}); }) == "line: 15 tokens; a context and its question have 16 at least");
+  CHECK(refused([] { drawn("line", 15, {}); }) == "line: 15 tokens; a context with its question needs 16 or more");
   CHECK(refused([] { drawn("line", 65536, {}); }).find("has 16383 lines; there are 1 to 4096") !=
         std::string::npos);
 }
@@ -258,7 +258,7 @@ TEST_CASE("retrieval in English: documents stand in order, the gold one at its p
   CHECK(middle.place == 0.5);
   CHECK(ask_of_documents(own, 2, 0., rng).prompt.find("Document [1](Title: b) Ada\nDocument [2](Title: a) one\n\n") !=
         std::string::npos);
-  CHECK(refused([&] { ask_of_documents(own, 4, {}, rng); }).find("ask of 3 at most") != std::string::npos);
+  CHECK(refused([&] { ask_of_documents(own, 4, {}, rng); }).find("ask about 3 at most") != std::string::npos);
   own.documents[1].gold = false;
   CHECK(refused([&] { ask_of_documents(own, 2, {}, rng); }).find("no document that holds the answer") !=
         std::string::npos);

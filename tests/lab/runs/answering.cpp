@@ -308,7 +308,7 @@ TEST_CASE("decoder: what a test may ask of one has room, and its temperature is 
   };
   CHECK_NOTHROW(answering_kind().check(with({{"positions", "randomized:max_position=21"}})));
   refuses({{"positions", "randomized:max_position=20"}}, "it has positions for 20 tokens");
-  refuses({{"temperature", aligned_example}}, "it is of a trained model");
+  refuses({{"temperature", aligned_example}}, "it belongs to a trained model");
 }
 
 TEST_CASE("decoder: a step whose loss is on all tokens answers alike, and has another loss") {

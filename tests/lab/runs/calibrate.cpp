@@ -136,7 +136,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   Program other(folder, fmt::format("train{} --set 'encoding={}' --set heads=4 --out {}", tiny_options(),
                                     state.config["encoding"], folder / "other"));
   CHECK(other.status() == 2);
-  CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, and the model has --layers 2"));
+  CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, but the model has --layers 2"));
 }
 
 TEST_CASE("runs with different lists of biases have different names of one line") {
