@@ -47,7 +47,7 @@ Scheme alibi() {
   return {.name = "alibi",
           .options = {{"mode", {"paper", "offset_table", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ"},
-                      {"symmetric", false, "without the 0.5 that tells left from right; a causal mask has none"},
+                      {"symmetric", false, "without the 0.5 that tells left from right, as under a causal mask"},
                       {"learned", false, "learned slopes exp(a), at first ALiBi's"},
                       {"sides", {"both", "split", "two_slopes"},
                        "without a mask: half of the heads, or learned slopes, for each side"}},

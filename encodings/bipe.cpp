@@ -74,7 +74,7 @@ PositionEmbedding inside(Params p, const ModelShape& m, const Choices& c) {
 extern const SchemePages bipe_pages;
 Scheme bipe() {
   return {.name = "bipe",
-          .options = {{"between", {"rope", "alibi"}, "how segments enter: rotations, or a penalty for each one apart"},
+          .options = {{"between", {"rope", "alibi"}, "how segments enter: rotations, or a penalty per segment apart"},
                       {"inside", {"learned", "sincos"}, "the vector for the place in a segment"},
                       {"rows", 1024, {16, 1 << 20}, "rows of the learned table; places beyond share the last"},
                       {"times", 96., {0.001, 10000}, "for alibi: ALiBi's slopes times this, as released"},

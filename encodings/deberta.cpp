@@ -28,8 +28,8 @@ extern const SchemePages deberta_pages;
 Scheme deberta() {
   return {.name = "deberta",
           .options = {{"clip", 512, {4, 65536}, "k: distances beyond it look alike (version 2: 256)"},
-                      {"c2p", true, "the query's content meets the distance"},
-                      {"p2c", true, "the key's content meets the distance"},
+                      {"c2p", true, "the query's content is compared with the distance"},
+                      {"p2c", true, "the key's content is compared with the distance"},
                       {"log", false, "buckets of distances that grow beyond k/2, as in version 2"},
                       {"p2c_rows", {"paper", "released"}, "released: t(p_i - p_j) there too, as the code looks it up"}},
           .reads = [](const Choices& c) { return c.on("c2p") || c.on("p2c") ? Reads::distances : Reads::nothing; },
@@ -59,10 +59,10 @@ Scheme deberta() {
 
 // -- for pages
 const SchemePages deberta_pages = {
-    .summary = "the query meets the distance, and the key meets it too, through projections of their own",
+    .summary = "query and key are each compared with the distance, through projections of their own",
     .about = R"(A logit is a sum of three: content with content, the query's content with the distance, and the
 key's content with the distance seen from the other side. Each distance up to a limit has a learned
-vector, from which two projections make what the queries and what the keys meet.)",
+vector, from which two projections make the vectors that queries and keys are compared with.)",
     .formula = "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
                "t(d) = clip(d + k, 0, 2k - 1)",
     .source = "He et al. 2021", .doors = "3",

@@ -87,7 +87,7 @@ extern const SchemePages dual_chunk_pages;
 Scheme dual_chunk() {
   return rotary_layers_scheme(
       {.name = "dual_chunk",
-       .options = {window_option("chunk", "0.75L", "positions to a chunk", {1, 1 << 24}),
+       .options = {window_option("chunk", "0.75L", "positions in a chunk", {1, 1 << 24}),
                    window_option("window", "0.25L", "trained length - chunk; no distance reaches their sum",
                                  {1, 1 << 24}),
                    {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
@@ -102,14 +102,14 @@ Scheme dual_chunk() {
 
 // -- for pages
 const SchemePages dual_chunk_pages = {
-    .summary = "RoPE in chunks, with one place from which queries meet all earlier chunks",
-    .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
-near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
-its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
+    .summary = "RoPE in chunks, with one place from which queries see all earlier chunks",
+    .about = R"(Positions are counted within chunks. Keys in the query's own chunk keep their distance, and so do
+near keys of the chunk before. For keys in earlier chunks, all queries have one place, after their
+chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
 trained RoPE model. Chunks are measured in positions.)",
     .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
     .source = "An et al. 2024",
-    .shows = [](auto&, auto&) { return cosines_shown + ". It goes for keys up to the query."; },
+    .shows = [](auto&, auto&) { return cosines_shown + ". It holds for keys up to the query."; },
     .unreached = until_position("chunk"),
     .pictures = {.matrix = cosines,
                  .distances = [](const ModelShape& m, const Choices& c, const Positions& p) {

@@ -35,9 +35,9 @@ Scheme hfwa() {
 const SchemePages hfwa_pages = {
     .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
     .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
-given no positions; its logits grow with the logarithm of their number. No layer meets a distance
-that training has not met. It must be trained so. The window counts slots: samplers change the
-rotations and not what is seen.)",
+given no positions; its logits grow with the logarithm of their number. No layer sees a distance
+that training has not seen. A model must be trained with it. The window counts slots: samplers
+change rotations, not which keys are seen.)",
     .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
     .source = "Su 2023",
     .shows = [](const ModelShape& m, const Choices& c) {

@@ -44,7 +44,7 @@ struct Boosts : WholeLogits {
 extern const SchemePages hope_hyp_pages;
 Scheme hope_hyp() {
   return {.name = "hope_hyp",
-          .options = {{"decay", 1.1, {1.0001, 100}, "of products with the distance; above 1, the largest frequency"}},
+          .options = {{"decay", 1.1, {1.0001, 100}, "how fast products fade; above 1, the largest frequency"}},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("hope_hyp", m); },
           .make = [](Params, const ModelShape&, const Choices& c, int) { return std::make_unique<Boosts>(c); },
@@ -59,7 +59,7 @@ and a key shrinks with their distance and does not swing. Two other schemes are 
     .formula = "s_ij = e^(-|p_i - p_j| decay) q_i . B(p_i - p_j) k_j / sqrt(D),   "
                "B(d) boosts pair m by d 10000^(-2m/D)",
     .source = "Dai et al. 2025", .doors = "3",
-    .shows = always("The logit of equal contents: by how much the distance makes it smaller."),
+    .shows = always("The logit of equal contents, which shrinks with the distance."),
     .pictures = {.matrix = cosines,
                  .distances = [](const ModelShape&, const Choices&, const Positions& p) {
                    const std::vector<double>& at = p.tokens("hope_hyp");

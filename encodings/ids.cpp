@@ -66,8 +66,8 @@ Scheme ids() {
 const SchemePages ids_pages = {
     .summary = "a random code for each of the numbers that a token carries, added to the embedding",
     .about = R"(Each number that a token carries has a code, which is added to the embedding: random signs by
-default, so that no two numbers are alike and only equal ones meet. It reads all that the sampler
-coupled gives; of other samplers each token has one number.)",
+default, so that only equal numbers match. It reads all numbers that the sampler coupled gives;
+other samplers give each token one number.)",
     .formula = "h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )",
     .source = "poslab; after position coupling, Cho et al. 2024", .doors = "1",
     .shows = always("The similarity of the vectors of two slots: the cosine between them.")};

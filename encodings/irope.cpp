@@ -15,7 +15,7 @@ Scheme irope() {
   return rotary_layers_scheme(
       {.name = "irope",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
-                   window_option("length", "1L", "keys to a step of the temperature", {1, 1 << 24}),
+                   window_option("length", "1L", "keys in a step of the temperature", {1, 1 << 24}),
                    {"scale", 0.1, {0, 100}, "height of its steps"},
                    pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {

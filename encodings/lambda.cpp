@@ -25,7 +25,7 @@ extern const SchemePages lambda_pages;
 Scheme lambda() {
   return windowed_scheme(
       {.name = "lambda",
-       .options = {window_option("window", "0.5L", "slots of the window, and the distance of what is before it"),
+       .options = {window_option("window", "0.5L", "slots of the window, and the distance of the keys before it"),
                    {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
@@ -37,9 +37,9 @@ Scheme lambda() {
 const SchemePages lambda_pages = {
     .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
     .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
-count as one window away however far they are. Where positions count the slots no distance is larger
-than the window, so a model trained on strings longer than that meets none that it does not know.
-Window and first keys are counted in slots: samplers change the rotations and not what is seen.)",
+count as one window away however far they are. Where positions count slots, no distance is larger
+than the window, so a model trained on strings longer than that sees no new distance.
+Window and first keys are counted in slots: samplers change rotations, not which keys are seen.)",
     .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
     .source = "Han et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
     .unreached = until_slot("window", 1)};

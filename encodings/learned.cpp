@@ -39,8 +39,8 @@ const SchemePages learned_pages = {
     .summary = "a learned vector for each position, added; with positions per sequence, label encoding (Li & "
                "McClelland 2022)",
     .about = R"(Each position has a vector of its own, which is learned and added to the embedding of the symbol
-that stands there; a position between two whole ones has their mean, by its distance from each. One
-that training has not met has a vector that nobody has trained, and beyond the table there is none.
+that stands there; a position between two whole ones mixes their vectors. A position that training
+has not seen keeps an untrained vector, and beyond the table there is none.
 With randomized positions, drawn per sequence, it is label encoding (Li & McClelland 2022).)",
     .formula = "h_i = x_i + table[p_i - first],   table: max_position rows", .source = "Gehring et al. 2017",
     .doors = "1",

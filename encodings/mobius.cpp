@@ -24,7 +24,7 @@ Scheme mobius() {
   return rotary_scheme(
       {.name = "mobius",
        .options = {length_option(),
-                   {"fraction", 0.25, {0, 1}, "share of heads that turn so, the first ones; rounded"},
+                   {"fraction", 0.25, {0, 1}, "share of heads that turn this way, the first ones; rounded"},
                    rope_base(), pairing_option()},
        .pages = mobius_pages},
       odd_multiples);

@@ -104,7 +104,7 @@ std::string beyond_wavelengths(const Choices& c, const Extent&) {
 
 const SchemePages partial_rope_pages = {
     .summary = "RoPE on the first channels of each head, the others without positions",
-    .about = R"(Only the first part of each head's channels is rotated, as RoPE would a smaller head. The rest
+    .about = R"(Only the first part of each head's channels is rotated, like a smaller head in RoPE. The rest
 compares contents wherever they stand. GPT-NeoX and Pythia rotate a quarter.)",
     .formula = "RoPE on the first R = fraction D channels, f_m = base^(-2m/R)", .source = "Black et al. 2022"};
 

@@ -120,9 +120,9 @@ Scheme path() {
 const SchemePages path_pages = {
     .summary = "each token reflects, by its content, what passes from keys to queries",
     .about = R"(Between a key and a query each token may reflect the key's vector, along a direction of its own:
-fully, partly or not at all. So one head can count the tokens of a kind modulo 2, or follow things
+fully, partly or not at all. So one head can count tokens of one kind modulo 2, or follow things
 that change places. It takes a sweep over the keys for each query; with beta = 2 (option reflect)
-reflected queries and keys do, also without a mask.)",
+reflected queries and keys suffice, even without a mask.)",
     .formula = "s_ij = q_i . H_i ... H_{j+1} k_j / sqrt(D),   H_t = I - beta_t w_t w_t^T",
     .source = "Yang et al. 2025", .doors = "3, or 2",
     .shows = always("The logit of equal contents, in a sequence of equal contents."),

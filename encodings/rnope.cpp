@@ -29,7 +29,7 @@ const SchemePages rnope_pages = {
     .summary = "a window with RoPE, and in every fourth layer all keys without positions",
     .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
 sees all keys and is given no positions, so that it finds by content what is far. The window counts
-slots: samplers change the rotations and not what is seen.)",
+slots: samplers change rotations, not which keys are seen.)",
     .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
     .source = "Yang et al. 2025",
     .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },

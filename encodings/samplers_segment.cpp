@@ -89,7 +89,7 @@ the same position. It is position coupling for strings that line up from their s
        .source = "Cho et al. 2024 (position coupling)", .options = {first}, .reads_classes = true, .draw = restart},
       {.name = "abacus", .summary = "the place of a digit in its number, with one random shift; 0 for other symbols",
        .about = R"(Each digit has its place in its number, from 1, plus one random number for the whole string, so that
-training meets the places of longer numbers; all other symbols have 0. The empty slots of the
+training sees the places of longer numbers; all other symbols have 0. The empty slots of the
 answer count as a number. Test it without the shift: abacus:shift=0.)",
        .source = "McLeish et al. 2024",
        .options = {{"shift", 99, {0, 1 << 20}, "the largest random number that is added; 0 at test"}, first},

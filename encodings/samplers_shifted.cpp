@@ -66,7 +66,7 @@ the string begins is random, so that a model cannot rely on absolute positions. 
        .random = true, .even = true, .shifts = true, .draw = contiguous},
       {.name = "pose", .summary = "two runs of neighbouring positions with one random skip between them",
        .about = R"(The string in two runs: the first, of at most half the slots rounded up, counts from 0; the
-second counts on after one random skip into the target length. So short strings meet the
+second counts on after one random skip into the target length. So short strings have the
 positions of long ones, and each run looks like a plain count. The pool is the target length.)",
        .source = "Zhu et al. 2024",
        .options = {pool, first, {"shifted", false, "the first run starts at random too, as the code once had it"}},
@@ -83,7 +83,7 @@ scale. Positions are real numbers, half of them negative, in the order of the sl
        .random = true, .draw = cape},
       {.name = "random_floats", .summary = "T random real numbers of an interval, sorted",
        .about = R"(Each slot gets a random real number of an interval, in increasing order. Unlike a subset of whole
-numbers, two may be as close as one likes, so that no gap at test is too small to have been met.
+numbers, two may be as close as one likes, so that training has seen gaps as small as any at test.
 float_midpoints is the published test.)",
        .source = "Shimizu, Taniguchi, Matsuo 2026",
        .options = {{"range", 2048., {0.001, 1 << 24}, "length of the interval; 1 in the paper"}, first},

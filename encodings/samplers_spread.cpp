@@ -78,7 +78,7 @@ std::vector<Sampler> spread_samplers() {
       {.name = "sequential",
        .summary = "0, 1, ..., T-1",
        .about = R"(Positions count the slots: 0, 1, 2, ... Strings longer than those of training have positions that
-the model has never met.)",
+the model has never seen.)",
        .source = "Vaswani et al. 2017",
        .options = {first},
        .even = true,
@@ -96,7 +96,7 @@ steps and no larger positions.)",
       {.name = "stretched",
        .summary = "i gap: the same gap between all neighbours, whatever the length",
        .about = R"(Neighbours are `gap` positions apart. The length of the string and the gap are then two things that
-can be tested apart: a trained length with gaps that training has not met, or a new length with the
+can be tested apart: a trained length with gaps that training has not seen, or a new length with the
 gaps of training. Below 1 the positions are squeezed together.)",
        .source = "poslab, for the gap shift",
        .options = {{"gap", 2., {0.001, 1 << 20}, "positions from one slot to the next"}, first},

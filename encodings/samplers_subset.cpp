@@ -114,7 +114,7 @@ std::vector<Sampler> subset_samplers() {
   return {
       {.name = "randomized", .summary = "T of the N positions without replacement, in increasing order unless unsorted",
        .about = R"(A random subset of a large pool of positions, in increasing order, resampled for each training
-step. The order of the slots stays, and their distances vary. So training meets the positions of
+step. The order of the slots stays, and their distances vary. So training sees the positions of
 strings that are much longer than its own. With grow=STEPS training begins with a quarter of the
 pool and goes on with half of it (Mehta, Yin, Durrett 2026, who do so with YaRN).)",
        .source = "Ruoss et al. 2023", .options = {pool, first, unsorted, grow}, .random = true,
@@ -137,7 +137,7 @@ stays the same; here length and gap can be tested apart.)",
        .draw = scattered},
       {.name = "log_density", .summary = "a random subset of a random part of the pool: all densities from 1 to N/T",
        .about = R"(First a random part of the pool, whose size is uniform on a logarithmic scale from the number of
-slots to the whole pool; then a random subset of that part. So training meets neighbours at all mean
+slots to the whole pool; then a random subset of that part. So training sees neighbours at all mean
 gaps, from 1 to that of `randomized`, and longer strings at test have gaps that are not new.)",
        .source = "poslab: between SHAPE and Ruoss et al. 2023", .options = {pool, first}, .random = true,
        .draw = log_density},

@@ -120,10 +120,10 @@ const SchemePages scale_invariant_pages = {
     .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
 logits were random, the keys from 100 to 200 away would together get about the weight of those from
 1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both
-sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=rope.)",
+sides are alike. `of` names the scheme that makes the logits: scale_invariant:of=rope.)",
     .formula = "s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(|p_j - p_i| / tau + 1) + 1",
     .source = "Anson et al. 2025", .doors = "3",
-    .shows = always("What is added to the logits, whose content has a factor too."),
+    .shows = always("The bias added to the logits; their content gets a factor, too."),
     .unreached = [](const Choices& c, const Extent& e) {
       const Chosen<Scheme> s = scheme_in(c);
       return s->pages.unreached(s.choices, e);

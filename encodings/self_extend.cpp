@@ -26,7 +26,7 @@ Scheme self_extend() {
   return piecewise_scheme(
       {.name = "self_extend",
        .options = {window_option("window", "0.5L", "distance up to which nothing changes"),
-                   {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
+                   {"group", 8, {1, 1 << 24}, "positions in a group beyond the window"},
                    {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; },
@@ -37,7 +37,7 @@ Scheme self_extend() {
 // -- for pages
 const SchemePages self_extend_pages = {
     .summary = "RoPE for near keys, and positions in groups for far ones",
-    .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so
+    .about = R"(Keys within a window are seen as in RoPE. For keys beyond it, positions are counted in groups, so
 that far distances grow more slowly and stay among those of training. It is made for the test of a
 trained RoPE model. Which group a slot falls into depends on where the string begins.)",
     .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",

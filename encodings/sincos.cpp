@@ -28,7 +28,7 @@ const SchemePages sincos_pages = {
     .summary = "sine and cosine of the position, added to the embedding",
     .about = R"(Each position has a fixed vector of sines and cosines of many wavelengths, which is added to the
 embedding of the symbol that stands there. Near positions have similar vectors. At test, longer
-strings bring vectors that training has not met.)",
+strings bring vectors that training has not seen.)",
     .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "Vaswani et al. 2017",
     .doors = "1",
     .shows = always("The similarity of the vectors of two slots: the cosine between them.")};

@@ -77,7 +77,7 @@ Scheme t5() {
 }
 
 // -- for pages
-// The first distance of each pair's bucket, which stands for all of them: (T, T)
+// The first distance of each pair's bucket, in place of all in it: (T, T)
 static Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
   const Buckets bucket = buckets(m, c);
   const int T = p.time();
@@ -96,7 +96,7 @@ const SchemePages t5_pages = {
     .summary = "a learned bias for each bucket of distances, one table for all layers",
     .about = R"(Distances fall into buckets: near ones have a bucket each, far ones share one with more and more
 others, and all beyond max_distance are one bucket. Each head learns a bias for each bucket, and all
-layers use the same table. Keys on either side of the query have buckets of their own, unless a
+layers use the same table. Keys on either side of the query have buckets of their own, unless the
 mask is causal.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + table[bucket(p_j - p_i)]_h,   table: (buckets, H), one for all layers",
     .source = "Raffel et al. 2020", .doors = "3",

@@ -130,7 +130,7 @@ it leaves shorter strings alone, which suits a model that was trained without it
        .about = R"(Logits grow in steps: each time the number of keys passes a multiple of `length`, they are
 multiplied by a little more. Below `length` keys nothing changes.)",
        .source = "Llama 4, layers without RoPE", .formula = "f_i = 1 + scale ln(1 + floor(n_i / length))",
-       .options = {Option::length("length", "1L", {1, 1 << 24}, "keys to a step"),
+       .options = {Option::length("length", "1L", {1, 1 << 24}, "keys in a step"),
                    {"scale", 0.1, {0, 100}, "height of the steps"}},
        .make =
            [](const Params&, const Choices& c, const ModelShape&) {

@@ -39,7 +39,7 @@ const SchemePages tisa_pages = {
     .summary = "a sum of a few learned bumps along the distance",
     .about = R"(The bias of a distance is a sum of bumps, by default five for each head, whose heights, widths
 and places are learned: a head may look at the key three to the left, or away from its neighbours.
-Distances that training has not met get what the bumps give there: nothing far from all of them.)",
+Distances that training has not seen get the sum of the bumps there: almost 0 far from all bumps.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + sum_n a_nh exp(-|b_nh| (p_j - p_i - c_nh)^2)",
     .source = "Wennberg and Henter 2021", .doors = "3",
     .shows = always("The bias that is added to the logits of a head.")};

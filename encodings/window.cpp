@@ -30,8 +30,8 @@ Scheme window() {
 // -- for pages
 const SchemePages window_pages = {
     .summary = "a query sees only keys within a window of slots, with RoPE or without positions",
-    .about = R"(A query sees only the keys less than `window` slots away. What is further off reaches it through
-the layers between. The window counts slots: samplers change the rotations and not what is seen.)",
+    .about = R"(A query sees only the keys less than `window` slots away. Keys further away reach it through the
+layers between. The window counts slots: samplers change rotations, not which keys are seen.)",
     .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
     .source = "Beltagy et al. 2020; Jiang et al. 2023",
     .shows = [](const ModelShape&, const Choices& c) {

@@ -70,12 +70,12 @@ const SchemePages xpos_pages = {
     .summary = "RoPE whose products fade with the distance, fast turns first",
     .about = R"(Queries and keys are rotated as in RoPE, and their pairs of channels fade with the distance: fast
 ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
-has met. It works to the left only: to the right the products would grow.)",
+has seen. It works to the left only: to the right the products would grow.)",
     .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
                "z_m = (2m + 0.4 D) / 1.4 D",
     .source = "Sun et al. 2022",
-    .shows = always("The similarity of two equal contents after their rotations and decay; to the right, where a mask "
-                    "is, it grows."),
+    .shows = always("The similarity of two equal contents after their rotations and decay; to the right, which a mask "
+                    "hides, it grows."),
     .pictures = {.matrix = cosines}};
 
 }  // namespace poslab

@@ -10,7 +10,7 @@
 //
 // By layer or head the same is done layer by layer, from the first: on that layer's own statistics, with earlier layers
 // at the temperatures already found; the heads of a layer do not affect each other. Each length is aligned as if it
-// were the only long one; a query with fewer keys gets a temperature between those of the short length and this one.
+// were the only long one; a query with fewer keys gets a temperature between the short length's and its own.
 #pragma once
 #include <functional>
 #include <string>

@@ -31,7 +31,7 @@ PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int n
 
 // Greedy answers, (B, O), all slots at once. `said` runs a pass and returns the most probable symbols after an answer
 // that the model reads; `first` is its result for any answer. A pass over x ; a gives for each slot the symbol that
-// follows those of a before it, so a slot is final once all before it are: after n passes the first n symbols equal
+// follows the part of a before it, so a slot is final once all before it are: after n passes the first n symbols equal
 // decoding one by one, and an answer that a pass does not change is complete. A model that is right needs two passes,
 // and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);

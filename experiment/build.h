@@ -21,7 +21,7 @@ const std::vector<Word<Resample>>& all_resamplings();
 Device device(const Choices&);
 std::optional<int> loops(const Choices&);   // none: as many as the input has symbols
 int blocks(const Choices&, int symbols = 0);   // of a pass: its layers times its loops
-// Throws BadInput for more blocks than dropout and positions have streams for. symbols: those of the longest input.
+// Throws BadInput for more blocks than dropout and positions have streams for. symbols: how many the longest input has.
 void check_loops(const Choices&, int symbols = 0);
 TransformerSpec transformer_spec(const RunSpec&);
 // Samplers that read classes of tokens also need `tokens`, (B, T).

@@ -39,7 +39,7 @@ const ChoiceTable& all_choices() {
        .training = {{"steps", 4000, {1, 1e9}, "training steps"},
                     {"tokens", 4096, {1, 1 << 24}, "tokens of a step, in questions of one length"},
                     {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"},
-                    {"shortest", 16, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a step is of one length"},
+                    {"shortest", 16, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a step has one length"},
                     {"growing",
                      0.5,
                      {0, 1},

@@ -22,8 +22,8 @@ Task binary_multiplication() {
             .level = "context_sensitive",
             .summary = "product of two numbers, lowest bit first  1 1 * 0 1 -> 0 1 1 2 0",
             .about = R"(The input is two binary numbers with a * between them, lowest bit first; the answer is their
-product, lowest bit first, ended by a 2. Every bit of one number meets every bit of the other, and
-carries go far. The zeros that fill the other slots do not count for accuracy.)",
+product, lowest bit first, ended by a 2. Every bit of one number multiplies every bit of the other,
+and carries go far. The zeros that fill the other slots do not count for accuracy.)",
             .output_length = as_long_as_input,
             .answer = product_of_two});
 }

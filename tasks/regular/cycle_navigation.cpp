@@ -9,7 +9,7 @@ Task cycle_navigation() {
           .level = "regular",
           .summary = "end of a walk of steps -1, 0, +1 on five places  2 2 1 0 2 -> 2",
           .about = R"(Somebody stands on place 0 of a circle of five and takes a step for each symbol:
-0 is a step back, 1 none and 2 a step forward. The answer is the place of the last step.
+0 is a step back, 1 none and 2 a step forward. The answer is the place where the walk ends.
 The order of the steps does not matter, so a model that counts well needs no positions.)",
           .symbols_in = 3,
           .symbols_out = 5,
