@@ -77,7 +77,7 @@ Calibration read_calibration(const std::string& text) {
   Calibration c;
   if (rows.empty()) bad_input("calibrated has no numbers; {}", form);
   if (rows.count({0, 0}) && rows.size() > 1)
-    bad_input("calibrated: `all` is beside other heads; give one or the other");
+    bad_input("calibrated: both `all` and other heads have lists; give one or the other");
   c.layers = rows.rbegin()->first.first;
   for (const auto& [at, list] : rows) c.heads = std::max(c.heads, at.second);
   if (c.layers && int(rows.size()) != c.layers * c.heads)

@@ -110,7 +110,7 @@ const Distances& Positions::distances() const {
 
 const Distances& Positions::offsets(const std::string& scheme) const {
   if (!only_offsets() && !padded() && distances().pairs)
-    bad_input("{}: this mode reads one offset for each j - i, and these positions differ from pair to pair;"
+    bad_input("{}: this mode reads one offset for each j - i, but here it differs from pair to pair;"
               " use sampler randomized_offsets, or a mode that reads differences", scheme);
   return distances();
 }
@@ -119,7 +119,7 @@ Ids Distances::last_rows(int queries) const {
   if (!pairs || pairs.shape()[1] == queries) return pairs;
   const int sequences = pairs.shape()[0], time = pairs.shape()[1];
   if (queries < 1 || queries > time)
-    bad_input("positions: {} queries of {} slots; the queries are the last of the slots", queries, time);
+    bad_input("positions: {} queries of {} slots; give 1 or more, and at most one for each slot", queries, time);
   std::vector<int> last;
   for (int s = 0; s < sequences; ++s)
     last.insert(last.end(), pairs.data() + int64_t(s * time + time - queries) * time,

@@ -88,12 +88,12 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
       scheme->parts ? fmt::format("; or give each part its own, as in {}&randomized", sampler.spelled()) : "";
   if (sampler->as_offsets.empty())
     bad_input(
-        "{} reads one offset for all slots that are equally far apart, and {} draws other distances for each "
+        "{} reads one offset for all slots that are equally far apart, but {} draws other distances for each "
         "pair; choose a mode that reads distances of tokens, such as mode=differences, or use randomized{}",
         scheme.spelled(), sampler.spelled(), own);
   if (has(what, Reads::positions) || has(what, Reads::distances))
     bad_input(
-        "{}: one part reads a table of random offsets and another positions, and {} draws only one of the two; "
+        "{}: one part reads a table of random offsets and another positions, but {} draws only one of the two; "
         "choose parts that read the same{}",
         scheme.spelled(), sampler.thing.name, own);
   const Sampler& offsets = find("sampler", all_samplers(), sampler->as_offsets);

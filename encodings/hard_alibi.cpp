@@ -54,8 +54,8 @@ Scheme hard_alibi() {
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && !c.whole("windowed"))
               bad_input(
-                  "hard_alibi gives half of the heads a window, and heads = 1: it would see itself alone; use "
-                  "2 heads or more, or use hard_alibi:windowed=1");
+                  "hard_alibi gives half of the heads a window, but heads = 1: it would see its own slot alone; use "
+                  "2 heads or more, or hard_alibi:windowed=1");
             if (windowed(m, c) > m.heads)
               bad_input("hard_alibi: windowed = {} of heads = {}; give a window to all heads at most",
                         windowed(m, c), m.heads);

@@ -34,7 +34,7 @@ Scheme llama3() {
                    rope_base(500000), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {
          if (c.number("high") <= c.number("low"))
-           bad_input("llama3: high = {} is not more than low = {}; both count turns in the "
+           bad_input("llama3: high = {} must be above low = {}; both count turns in the "
                      "trained length, and pairs between them are blended", c["high"], c["low"]);
        },
        .pages = llama3_pages},

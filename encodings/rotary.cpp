@@ -169,7 +169,7 @@ Pairing pairing_of(const Choices& c) { return c["pairing"] == "half" ? Pairing::
 
 void check_pairs(const std::string& scheme, const ModelShape& m) {
   if (m.head_dim() % 2)
-    bad_input("{} rotates channels in pairs, and a head of {}{} channels has an odd one; make the head size even",
+    bad_input("{} rotates channels in pairs, but a head has {}{}, an odd number of channels; make the head size even",
               scheme, m.head_width ? "" : fmt::format("(d_model = {}) / (heads = {}) = ", m.d_model, m.heads),
               m.head_dim());
 }

@@ -45,7 +45,7 @@ Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
     bad_input("{}: {} slots (input and output) but only {} positions; {}", name, slots.time, pool,
               s.choices.has("at") ? "add to the list" : "raise max_position");
   if (slots.classes && (slots.classes.shape().size() != 2 || slots.classes.shape()[1] != slots.time))
-    bad_input("{}: classes {} for {} slots; give one to each slot of each sequence", name,
+    bad_input("{}: classes {} for {} slots; give one class to each slot of each sequence", name,
               to_string(slots.classes.shape()), slots.time);
   if (const int64_t i = first_outside(slots.classes, int(TokenClass::empty) + 1); i >= 0)
     bad_input("{}: class {} of a token; give 0 for a digit, 1 for another symbol, 2 for an empty slot", name,

@@ -87,7 +87,7 @@ Scheme yarn() {
                    rope_base(), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {
          if (c.number("beta_fast") <= c.number("beta_slow"))
-           bad_input("yarn: beta_fast = {} is not more than beta_slow = {}; pairs of at least "
+           bad_input("yarn: beta_fast = {} must be above beta_slow = {}; pairs of at least "
                      "beta_fast turns stay, those of at most beta_slow are interpolated",
                      c["beta_fast"], c["beta_slow"]);
        },

@@ -32,20 +32,20 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 
 Batch posed(const RunSpec& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
   if (input.empty() || input.size() > max_symbols)
-    bad_input("a question of {} symbols; ask for 1 to {}", input.size(), max_symbols);
+    bad_input("a question of {} symbols; ask about 1 to {}", input.size(), max_symbols);
   const Batch batch = batch_of(task(c["task"]), {input});
   const int needed = batch.tokens.shape()[1];
   if (needed <= places) return batch;
   const std::string taken = fmt::format("{} symbols and their {} answer slots take {} positions", input.size(),
                                         batch.outputs, needed);
   if (finite(c.scheme))
-    bad_input("{}, and {} has learned a table of {} and knows no others; ask about a shorter string", taken,
+    bad_input("{}, but {} has learned a table of {} and knows no others; ask about a shorter string", taken,
               c.scheme.spelled(), places);
   if (sampler.choices.has("at"))
-    bad_input("{}, and the list of {} ends after {}; ask about a shorter string or under other positions", taken,
+    bad_input("{}, but the list of {} ends after {}; ask about a shorter string or under other positions", taken,
               sampler.thing.name, places);
   bad_input(
-      "{}, and {} draws from a pool of {}; ask about a shorter string or under other positions, such as "
+      "{}, but {} draws from a pool of {}; ask about a shorter string or under other positions, such as "
       "--positions {}:max_position={}",
       taken, sampler.spelled(), places, sampler.thing.name, needed);
 }
@@ -196,7 +196,7 @@ Respondent StringsLearner::respondent(const std::string& positions, const std::s
 Respondent Learner::respondent(const std::string&, const std::string&) const {
   const Kind& kind = kind_of(config());
   bad_input(
-      "ask is for runs of a task of strings, and this is one of `poslab {}`; `poslab {} RUN --prompt TEXT` shows "
+      "ask is for runs of a task of strings, but this is one of `poslab {}`; `poslab {} RUN --prompt TEXT` shows "
       "what it writes",
       kind.command("train"), kind.command("generate"));
 }

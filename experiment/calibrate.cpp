@@ -53,7 +53,7 @@ Calibration calibrate(const State& state, const Calibrating& how) {
       const Batch batch = test_batch(c, length, n, 1);
       if (const int slots = batch.tokens.shape()[1]; slots != T)
         bad_input(
-            "calibrate: strings 1 and {} of length {} have {} and {} slots, and a mean needs equal ones; take a "
+            "calibrate: strings 1 and {} of length {} have {} and {} slots, but a mean needs equal numbers; take a "
             "length at which {} draws strings of one length",
             n + 1, length, T, slots, c["task"]);
       const Tensor a = attention_of(state, batch, test_draw(c, length, n, 1, T, batch.tokens), layer);

@@ -55,7 +55,7 @@ void check_rows(const RunSpec& c, const Chosen<Scheme>& s, const Chosen<Sampler>
                                                         : most - least <= rows - 1;
     if (!inside)
       bad_input(
-          "{} = {}: the longest string of {} has {} slots {}, whose positions are {} to {}, and the table of {} "
+          "{} = {}: the longest string of {} has {} slots {}, whose positions are {} to {}, but the table of {} "
           "has {} rows, from position {} on; {}take other positions or shorter strings",
           of.option, c[of.option], c["task"], of.slots, of.who, least, most, s.spelled(), rows, first,
           least < 0 ? "" : "train with a larger max_position, or ");

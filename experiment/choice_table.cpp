@@ -276,7 +276,7 @@ int rows_for(const Chosen<Sampler>& s, int slots) {
 void refuse_class_readers(const Chosen<Sampler>& sampler) {
   if (sampler->reads_classes)
     bad_input(
-        "positions = {}: it reads which tokens are digits, and only runs of tasks know that; take another sampler, "
+        "positions = {}: it reads which tokens are digits, but only runs of tasks know that; take another sampler, "
         "as `poslab list samplers` has them",
         sampler.spelled());
 }

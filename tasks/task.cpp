@@ -30,7 +30,7 @@ Task completed(Task t) {
   if (t.alphabet.empty())
     for (int symbol = 0; symbol < t.symbols_in; ++symbol) t.alphabet.push_back(std::to_string(symbol));
   if (int(t.alphabet.size()) != t.symbols_in)
-    bad_input("task {}: an alphabet of {} for {} symbols; give one text for each", t.name, t.alphabet.size(),
+    bad_input("task {}: an alphabet of {} texts for {} symbols; give one for each", t.name, t.alphabet.size(),
               t.symbols_in);
   if (t.form.empty()) t.form = fmt::format("any strings of {}", fmt::join(t.alphabet, " "));
   if (!t.fits) t.fits = [](const Tokens&) { return true; };

@@ -67,8 +67,8 @@ double entropy_of_mark(double p) { return p <= 0 || p >= 1 ? 0 : -p * std::log(p
 void CopyGrammar::check() const {
   if (symbols < 6 || clause < 1 || back < 1 || !(copies >= 0 && copies <= 1))
     bad_input(
-        "copy grammar: symbols {}, clause {}, back {}, copies {}; there must be 6 symbols, a clause of 1 symbol and "
-        "1 clause to copy at least, and copies must be 0 to 1",
+        "copy grammar: symbols {}, clause {}, back {}, copies {}; take at least 6 symbols, a clause of 1 symbol and "
+        "1 clause to copy, and copies from 0 to 1",
         symbols, clause, back, copies);
 }
 

@@ -123,7 +123,7 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
     if (int(window.tokens.size()) == tokens) return window;
   }
   bad_input(
-      "1000 draws found no window of {} tokens, as files end before; the longest (of {} read here) has {} "
+      "1000 draws found no window of {} tokens before a file ended; the longest (of {} read here) has {} "
       "bytes: use shorter windows, or a longer text",
       tokens, text.files.size(), longest);
 }

@@ -57,7 +57,7 @@ SymbolQuestion documents_as_symbols(const Choices& c, int length, Place place, R
 
 // Made-up documents, each about an inn and the year in which it was opened.
 TextQuestion documents_as_text(const Choices&, int count, uint64_t seed, Place place) {
-  if (count < 1 || count > names) bad_input("documents: {} of them; there are 1 to {}", count, names);
+  if (count < 1 || count > names) bad_input("documents: {} documents; take 1 to {}", count, names);
   Rng rng = rng_of_text(seed);
   const std::vector<int> keys = different(count, names, rng);
   DocumentQuestion q;

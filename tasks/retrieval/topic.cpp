@@ -46,7 +46,7 @@ std::string conversation(const std::string& topic, int turns, Rng& rng) {
 }
 
 TextQuestion topics_as_text(const Choices& c, int count, uint64_t seed, Place) {
-  if (count < 1 || count > topics) bad_input("topic: a record of {} topics; there are 1 to {} of them", count, topics);
+  if (count < 1 || count > topics) bad_input("topic: a record of {} topics; take 1 to {}", count, topics);
   Rng rng = rng_of_text(seed);
   const std::vector<int> about = different(count, topics, rng);
   std::string prompt =

@@ -306,7 +306,7 @@ TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever
   says("first 0:3", "\"first\": calibrated takes LAYER.HEAD");
   says("all 0:3 0:4", "calibrated: 0:4 gives its head distance 0 twice");
   says("all 0:3 all 1:4", "all is listed twice");
-  says("all 0:3 1.1 1:4", "`all` is beside other heads");
+  says("all 0:3 1.1 1:4", "both `all` and other heads have lists");
   says("all 0:nan", "the bias of 0:nan = nan is out of range");
   says("all x:1", "the distance of x:1 = \"x\" is not a whole number");
   says("0.1 0:1", "the layer of 0.1 = 0 is out of range");

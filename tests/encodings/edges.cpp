@@ -48,7 +48,7 @@ TEST_CASE("schemes: frequencies of what rotates nothing, of another scheme's, an
   CHECK(turns_of("longrope:short=4/8", pairs) == std::vector<double>{0.25});  // the first of the list
   CHECK_THROWS_WITH_AS(
       check_pairs("rope", {.heads = 4, .d_model = 64, .head_width = 5}),
-      "rope rotates channels in pairs, and a head of 5 channels has an odd one; make the head size even", BadInput);
+      "rope rotates channels in pairs, but a head has 5, an odd number of channels; make the head size even", BadInput);
   CHECK_THROWS_WITH_AS(frequencies(0), "sinusoid: 0 channels do not fall into pairs; use an even number", BadInput);
 }
 

@@ -256,8 +256,8 @@ TEST_CASE("phases: what they refuse") {
   };
   const ModelShape odd{1, 4, 12, false, 24, 0}, twos{1, 4, 8, false, 24, 0};
   for (const std::string name : {"selective_rope", "carope", "repo", "lerope", "grape", "hope_hyp"})
-    CHECK(refused(name, odd) == name + " rotates channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 "
-                                       "channels has an odd one; make the head size even");
+    CHECK(refused(name, odd) == name + " rotates channels in pairs, but a head has (d_model = 12) / (heads = 4) = 3, "
+                                       "an odd number of channels; make the head size even");
   CHECK(refused("pope", odd).empty());
   CHECK(refused("path", odd) ==
         "path needs a causal mask: its products run from a key to a later query; add --causal (Python: causal=True)");

@@ -230,8 +230,8 @@ TEST_CASE("rotary: every scheme that turns by frequencies shows them, and the fi
 TEST_CASE("rotary: what is refused, with a remedy") {
   CHECK(refused("yarn", {1, 4, 12}).find("yarn rotates channels in pairs") == 0);
   CHECK(refused("fope", {1, 4, 12}).find("make the head size even") != std::string::npos);
-  CHECK(refused("yarn:beta_fast=1").find("beta_fast = 1 is not more than beta_slow = 1") != std::string::npos);
-  CHECK(refused("llama3:low=4").find("high = 4 is not more than low = 4") != std::string::npos);
+  CHECK(refused("yarn:beta_fast=1").find("beta_fast = 1 must be above beta_slow = 1") != std::string::npos);
+  CHECK(refused("llama3:low=4").find("high = 4 must be above low = 4") != std::string::npos);
   CHECK(refused("pi:factor=0.5").find("factor = 0.5 is out of range; it takes 1 .. 1000000") != std::string::npos);
   CHECK(refused("hope_hf:length=6").find("it takes 7 ..") != std::string::npos);
   CHECK(refused("longrope:long=1/x").find("\"x\" is not a number; it takes 0.001 .. 1000000, one or more as 1/2/4") !=

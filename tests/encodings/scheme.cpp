@@ -255,7 +255,7 @@ TEST_CASE("a learned table is interpolated: a quarter of a position changes the 
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
   CHECK_THROWS_WITH_AS(
       model_of("rope", {layers, 4, 12, false, 24, 0}),
-      "rope rotates channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 channels has an odd one; "
+      "rope rotates channels in pairs, but a head has (d_model = 12) / (heads = 4) = 3, an odd number of channels; "
       "make the head size even",
       BadInput);
   CHECK_THROWS_AS(model_of("sincos", {layers, 1, 7, false, 24, 0}), BadInput);

@@ -61,7 +61,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(learned("sequential", "stretched:gap=2.3") != "");             // 39.1, and 39 is the last row
   CHECK(learned("sequential", "stretched:gap=2.4") ==
         "test_positions = stretched:gap=2.4: the longest string of reverse_string has 18 slots at test (eval_lengths = "
-        "1:9), whose positions are 0 to 40.8, and the table of learned has 40 rows, from position 0 on; train with a "
+        "1:9), whose positions are 0 to 40.8, but the table of learned has 40 rows, from position 0 on; train with a "
         "larger max_position, or take other positions or shorter strings");
   CHECK(learned("stretched:gap=3", "same").starts_with("positions = stretched:gap=3: the longest string of "
                                                        "reverse_string has 18 slots at test"));
@@ -75,7 +75,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
     return refused({{"encoding", "learned&rope"}, {"test_positions", test}, {"max_position", "40"}});
   };
   CHECK(added("sequential&stretched:gap=9") == "");
-  CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, and the table of learned") !=
+  CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, but the table of learned") !=
         std::string::npos);
   // Distances of 39 have a row from any first position; a scheme without a table takes any; of two, one may have one.
   const auto given = [&](const char* encoding, const std::string& last) {

@@ -172,7 +172,7 @@ TEST_CASE("misfits: runs and their results") {
                                        {"train_length", "2"},
                                        {"eval_lengths", "1:2"}})));
   CHECK(said_of([&] { check_question(state, {0, 1}); }).empty());
-  CHECK(tells(said_of([&] { check_question(state, {0, 1, 1}); }), "and the list of given ends after 4"));
+  CHECK(tells(said_of([&] { check_question(state, {0, 1, 1}); }), "but the list of given ends after 4"));
 }
 
 TEST_CASE("misfits: alignment to a length that has no more keys") {

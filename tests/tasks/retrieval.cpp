@@ -75,7 +75,7 @@ TEST_CASE("retrieval: every task has every length from 16 to 16,384, of symbols 
         CHECK(drawn(task.name, length, place, 99).tokens != q.tokens);
       }
   CHECK(refused([] { drawn("line", 15, {}); }) == "line: 15 tokens; a context with its question needs 16 or more");
-  CHECK(refused([] { drawn("line", 65536, {}); }).find("has 16383 lines; there are 1 to 4096") !=
+  CHECK(refused([] { drawn("line", 65536, {}); }).find("has 16383 lines; take 1 to 4096") !=
         std::string::npos);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("retrieval in English: line names its lines, each once, and its answer
   const std::string key = asked.substr(from, asked.find('?') - from);
   CHECK(registers[50] == fmt::format("{}: REGISTER_CONTENT is <{}>", key, q.answers.at(0)));
   for (const int lines : {0, 4097})
-    CHECK(refused([&] { written("line", lines, 0, {}); }).find("lines; there are 1 to 4096") != std::string::npos);
+    CHECK(refused([&] { written("line", lines, 0, {}); }).find("lines; take 1 to 4096") != std::string::npos);
 }
 
 TEST_CASE("retrieval in English: passkey has so many characters of filler, cut where the key stands") {
@@ -233,7 +233,7 @@ TEST_CASE("retrieval in English: topic has so many topics, and its answer is the
   CHECK(named == 5);
   CHECK(q.answers == std::vector<std::string>{first_name});
   for (const int count : {0, 33})
-    CHECK(refused([&] { written("topic", count, 0, {}); }).find("topics; there are 1 to 32") != std::string::npos);
+    CHECK(refused([&] { written("topic", count, 0, {}); }).find("topics; take 1 to 32") != std::string::npos);
 }
 
 TEST_CASE("retrieval in English: documents stand in order, the gold one at its place") {
@@ -249,7 +249,7 @@ TEST_CASE("retrieval in English: documents stand in order, the gold one at its p
   CHECK(lines[lines.size() - 2].rfind("Question: in which year was the ", 0) == 0);
 
   for (const int none : {0, 4097})
-    CHECK(refused([&] { written("documents", none, 0, {}); }).find("there are 1 to 4096") != std::string::npos);
+    CHECK(refused([&] { written("documents", none, 0, {}); }).find("take 1 to 4096") != std::string::npos);
   Rng rng = questions(0);
   DocumentQuestion own{"who?", {"Ada"}, {{"a", "one"}, {"b", "Ada", true}, {"c", "three"}}};
   const TextQuestion middle = ask_of_documents(own, 3, 0.5, rng);

@@ -219,7 +219,7 @@ TEST_CASE("tasks: one of your own says its answer, and the rest is filled in or 
   CHECK_THROWS_WITH_AS(completed({.name = "mute"}), doctest::Contains("mute: it has no answer"), BadInput);
   Task wide = copy;
   wide.alphabet = {"a", "b", "c"};
-  CHECK_THROWS_WITH_AS(completed(wide), doctest::Contains("an alphabet of 3 for 2 symbols"), BadInput);
+  CHECK_THROWS_WITH_AS(completed(wide), doctest::Contains("an alphabet of 3 texts for 2 symbols"), BadInput);
   CHECK_THROWS_WITH_AS(completed({.name = "mute", .output_length = as_long_as_input}),
                        doctest::Contains("mute: it has no answer"), BadInput);
 }
