@@ -77,7 +77,7 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
 }
 
 struct VariedALiBi : ALiBi {
-  int heads, looking_left;                         // 0, or how many heads see only the left; the others see the right
+  int heads, looking_left;                         // 0, or how many heads see only the left; the rest see the right
   Tensor log_slope, log_slope_right;               // (H), if they are learned
 
   VariedALiBi(const Params& p, const ModelShape& m, const Choices& c)

@@ -5,8 +5,8 @@
 //   or     q_i . k_j / sqrt(D) - times m_h |n_i - n_j|               between=alibi, ALiBi's slopes m_h
 //
 // A segment begins where positions stop growing, p_i <= p_{i-1}: sampler restart derives these from the classes of
-// tokens. As released: times = 96, places beyond the last row read that. There a segment ends with the full stop or new
-// line that closes it; for restart a run of signs is a segment of its own. inside=sincos is an extension.
+// tokens. As released: times = 96, places beyond the last row read that. There segments end with the full stop or new
+// line that closes them; for restart a run of signs is a segment of its own. inside=sincos is an extension.
 #include <algorithm>
 #include <cmath>
 

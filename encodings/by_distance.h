@@ -36,6 +36,6 @@ constexpr double unseen = -1e9;
 // `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative, as a learned factor
 // may become: so the pairs stay hidden. A factor of 0 hides nothing.
 Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
-Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // with -infinity there (temperature above 0.001)
+Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // hidden pairs: -infinity (factor above 0.001)
 
 }  // namespace poslab

@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i
 //
-//   w: (C, H), b: (H), in every layer. It is the law of forgetting gates with -w and -b, found independently.
+//   w: (C, H), b: (H), in every layer. It is the formula of forgetting gates with -w and -b, found independently.
 // From the released code, which multiplies q . k by no factor (scaled=off).
 #include "encodings/forgetting.h"
 
@@ -25,7 +25,7 @@ const SchemePages cable_pages = {
     .summary = "biases that add up over the tokens between, each from its token's content: context-aware ALiBi",
     .about = R"(The penalty for distance is a sum over the tokens between query and key. Each token adds what a
 learned function of its content says, so that some tokens lie further apart than others. It is the
-law of forgetting gates, found independently, with gates that begin half open.)",
+formula of forgetting gates, found independently, with gates that begin half open.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i",
     .source = "Veisi et al. 2025", .doors = "2", .shows = always("The bias of tokens whose states are 0."),
     .pictures = {.matrix = gate_picture}};

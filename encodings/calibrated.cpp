@@ -4,7 +4,7 @@
 //
 // `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. They count
 // slots, so that samplers change nothing, and go on along their diagonals to any length. A query that sees none of its
-// distances, as near the start of a string, sees all keys. Left out: cross-attention, and lines that are no diagonals.
+// distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
 #include "encodings/calibrated.h"
 
 #include "encodings/by_distance.h"

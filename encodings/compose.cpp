@@ -23,7 +23,7 @@ namespace {
 
 struct Component {
   Chosen<Scheme> scheme;
-  int heads = 0;   // of a group
+  int heads = 0;   // the size of a group; 0: all heads
   ModelShape shape(const ModelShape& m) const { return heads ? group(m, heads) : m; }
 };
 using Components = std::vector<Component>;

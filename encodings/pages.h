@@ -1,5 +1,5 @@
-// A scheme on pages: its texts, its pictures and an estimate of its memory. No model reads them. They are in the
-// scheme's own file, below the line `-- for pages`.
+// The part of a scheme that pages show: texts, pictures and an estimate of its memory. No model reads them. They are in
+// the scheme's own file, below the line `-- for pages`.
 #pragma once
 #include <functional>
 #include <string>

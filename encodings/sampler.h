@@ -26,7 +26,7 @@ struct Sampler {
   bool random = false;               // draws from the rng
   bool reads_classes = false;        // positions depend on the tokens, so that sequences have their own
   bool by_length = false;            // later slots change the positions of earlier ones, though nothing is random
-  bool even = false;                 // neighbours are equally far apart, so that distances are one table of offsets
+  bool even = false;                 // all neighbours are equally far apart: the distances are one table of offsets
   bool shifts = false;               // slots are counted, from a random start
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
@@ -66,7 +66,7 @@ class PositionSample {
   // Throw BadInput for packed documents.
   const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
-  PositionSample part(int from, int to) const;             // for the sequences from .. to - 1 of the batch
+  PositionSample part(int from, int to) const;             // the positions of the batch's sequences from .. to - 1
   void begin_pass() const;   // drops the constants of the last pass, whose memory on a GPU may be reused
 
  private:
@@ -80,7 +80,7 @@ class PositionSample {
   using Drawn = std::shared_ptr<const Positions>;
   const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
   mutable std::vector<Drawn> drawn_;
-  mutable std::map<int, std::shared_ptr<const PositionSample>> of_length_;   // of documents
+  mutable std::map<int, std::shared_ptr<const PositionSample>> of_length_;   // for documents, by their length
   mutable Drawn added_;  // for the embedding, if it has a separate sampler
 };
 

@@ -1,4 +1,4 @@
-// Scale-invariant attention (Anson et al. 2025): logits of far keys are spread more and lowered, so that each stretch
+// Scale-invariant attention (Anson et al. 2025): logits of far keys are scaled up and lowered, so that each stretch
 // [t, 2t) of keys gets the same total weight in the mean, whatever the scale t.
 //
 //   s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(r / tau + 1) + 1                r = |p_j - p_i|
@@ -96,7 +96,7 @@ Scheme scale_invariant() {
           .options = {{"tau", 10., {0.001, 1e6}, "the distance from which keys are treated as far"},
                       Option::text("of", "none", "whose logits; its options stand after slashes, rerope/window=16")},
           .reads =
-              [](const Choices& c) {   // with a table of offsets, the distances are the other scheme's
+              [](const Choices& c) {   // if the inner scheme reads a table of offsets, so does this one
                 const Reads inner = reads(scheme_in(c));
                 return has(inner, Reads::offset_table) ? inner : inner | Reads::distances;
               },
@@ -116,7 +116,7 @@ Scheme scale_invariant() {
 
 // -- for pages
 const SchemePages scale_invariant_pages = {
-    .summary = "logits of far keys are spread more and lowered, so that every scale weighs the same",
+    .summary = "logits of far keys are scaled up and lowered, so that every scale weighs the same",
     .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
 logits were random, the keys from 100 to 200 away would together get about the weight of those from
 1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both

@@ -101,7 +101,7 @@ class PiecewiseRotary : public WholeLogits {
 
  private:
   Bands bands(const Positions&) const;     // near, before, after; without ranges
-  Bands of_slots(const Positions&) const;  // with ranges; throws as scores()
+  Bands of_slots(const Positions&) const;  // with ranges; throws as scores() does
   RotaryLayer rotary_;
   double window_;
   Far far_;

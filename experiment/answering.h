@@ -16,8 +16,8 @@ Forward forward(const DecoderSpec&, const RunSpec&, int length, double inputs); 
 Load load(const RunSpec&);
 
 struct Questions {
-  int length;     // of the inputs
-  Batch strings;  // the same with "empty" tokens in place of the answer (tasks/batch.h)
+  int length;     // length of the inputs
+  Batch strings;  // the strings, with "empty" tokens in place of the answer (tasks/batch.h)
   int outputs() const { return strings.outputs; }
   int sequences() const { return strings.tokens.shape()[0]; }
 };

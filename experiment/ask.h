@@ -34,8 +34,8 @@ struct Answer {
 
 // A trained run that answers, made by its learner (experiment/learner.h), which it does not need afterwards.
 struct Respondent {
-  RunSpec config;     // of the run
-  int64_t steps = 0;  // of its training
+  RunSpec config;     // options of the run
+  int64_t steps = 0;  // steps of its training
   int64_t parameters = 0;
   Device device = Device::cpu;
   Chosen<Sampler> positions;                       // positions of the answers
@@ -43,7 +43,7 @@ struct Respondent {
   bool random = false;                             // whether answers depend on the draw of positions
   std::string note = {};                           // in the heading of its answers, after the positions
   std::function<Forward(int length)> forward;      // memory and time of an answer in one draw
-  std::function<void(const Tokens& input)> check;  // throws BadInput as check_question()
+  std::function<void(const Tokens& input)> check;  // throws BadInput as check_question() does
   std::function<Answer(const Tokens& input, int draws)> ask;
   // The attention of one layer in the first draw, (H, T, T); row = query slot, column = key slot.
   std::function<Tensor(const Answer&, int layer)> attention;

@@ -19,7 +19,7 @@ const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
 
 Device device(const Choices&);
-std::optional<int> loops(const Choices&);   // none: as many as the input has symbols
+std::optional<int> loops(const Choices&);   // none: one for each symbol of the input
 int blocks(const Choices&, int symbols = 0);   // of a pass: its layers times its loops
 // Throws BadInput for more blocks than dropout and positions have streams for. symbols: how many the longest input has.
 void check_loops(const Choices&, int symbols = 0);

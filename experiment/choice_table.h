@@ -17,7 +17,7 @@ struct ChoiceOption {
 std::string dashed(const std::string& name);         // --max-position
 
 Settings read_settings(const std::string& words);   // "layers=3 heads=4"
-struct ChoicePreset {  // of presets.txt
+struct ChoicePreset {  // an entry of presets.txt
   std::string name, summary;
   Settings settings;
   std::string about = "";                            // at most five lines

@@ -21,7 +21,7 @@ struct Look {
   int samples = 0;                                         // 0: the model's own number
   bool one_by_one = false;                                 // only one sequence in a pass
   int queries = 0;  // the number of last queries with logits
-  Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: others
+  Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: other strings
   std::function<void(const Trace&)> done{};  // after each pass
   // Calls done() with the trace of one pass. Throws Stopped; stoppable: whether a stop ends the pass early.
   void observe(const std::function<void(Trace*)>& pass, bool stoppable = true) const;

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
+constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and scores average many lengths
 
 // One sub-batch, sequences first .. first + count - 1 of this length.
 void add_sub_batch(const RunSpec& c, const Transformer& net, int first, int count, AtLength& sum) {
@@ -46,7 +46,7 @@ Batch test_batch(const RunSpec& c, int length, int first, int count, Purpose pur
                     stream(uint64_t(c.count("seed")), purpose, uint64_t(length), uint32_t(first)));
 }
 
-// Streams 1024 apart, here and for dropout: more than a model has layers and uses.
+// Streams are 1024 apart, here and for dropout: more than a model has layers and uses of dropout.
 PositionSample test_draw(const RunSpec& c, int length, int first, int count, int slots, const Ids& tokens) {
   return draw(c, test_sampler(c),
               stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10),

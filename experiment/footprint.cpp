@@ -20,7 +20,7 @@ double keys(const RunSpec& c, double slots) { return c.on("causal") ? (slots + 1
 
 // Products of one string, forward: for each slot the four projections of attention and the feed-forward layer, for each
 // pair of slots a logit and a weighted value.
-// outputs: slots whose logits are wanted. In the last layer the others are keys and values alone.
+// outputs: slots whose logits are wanted. In the last layer the other slots only give keys and values.
 double flops(const RunSpec& c, int length, double outputs) {
   const double n = slots(c, length), C = c.whole("d_model"),
                of_query = 2 * ((2 + 2.0 * c.whole("ffn_multiplier")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;

@@ -28,7 +28,7 @@ struct Taken {
 // consist of them.
 struct Forward {
   double inputs = 1;  // inputs in memory at once
-  double slots = 0;   // of each
+  double slots = 0;   // slots of each
   double bytes = 0;   // bytes of all at once
   double flops = 0;   // FLOPs of one
   double logits = 0;  // FLOPs of its logits alone, which statistics of attention compute again
@@ -43,7 +43,7 @@ struct Load {
   struct Test { double inputs = 0; Forward each; };
   double parameters, kept;      // learned numbers, and numbers that a step keeps for its backward pass
   double flops;                 // FLOPs of a step, forward; the backward pass takes twice as many
-  std::vector<Test> tests;      // of each length
+  std::vector<Test> tests;      // the test of each length
   std::string of_step, of_test;
 };
 // For a configuration that passes check().

@@ -12,7 +12,7 @@
 
 namespace poslab {
 
-// Whether the next length has the strings of this one: as many symbols in each of a few draws.
+// Whether the next length has the strings of this one: equally many symbols in each of a few draws.
 static bool same_strings(const Task& t, int length) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     Rng one({seed}), other({seed});

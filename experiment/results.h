@@ -54,7 +54,7 @@ class Row {
   Columns columns_;
   std::vector<Cell> cells_;
 };
-using Results = std::vector<Row>;                // of equal columns
+using Results = std::vector<Row>;                // rows with equal columns
 
 // The rows with this word in this column, such as plain texts or one task.
 Results only(const Results&, std::string_view column, const std::string& word);

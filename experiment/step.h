@@ -31,7 +31,7 @@ struct PendingStep {
   StepInputs inputs;
   StartedStep started;
 };
-PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as for experiment/training_step.h
+PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as in experiment/training_step.h
 Step finish_step(const RunSpec&, PendingStep);                  // waits for the step; throws as StartedStep::finish()
 StepPlan plan(const State&, const StepInputs&);               // keeps references to both
 StepResult result(const State&, const StepInputs&, const StepOutcome&);

@@ -59,7 +59,7 @@ std::vector<Cut> cuts(const Choices&, int sequences);
 int most_at_once(const Choices&, int sequences);  // the most of a step's sequences at once
 
 Tensor most_probable(const Tensor& logits);   // the first of the largest, on the same device          (..., V) -> (...)
-Ids most_probable_ids(const Tensor& logits);  // the same for the host
+Ids most_probable_ids(const Tensor& logits);  // the same, read by the host
 inline Tensor all_logits(const Tensor& logits) { return logits; }
 
 // A whole step of a state with config, params and adam; its kind implements plan() and result().

@@ -25,7 +25,7 @@ std::vector<Task>& list_of_tasks() {
 
 struct Made {
   Mutex mutex;
-  std::map<std::string, std::unique_ptr<const Task>> tasks;    // by their spelling
+  std::map<std::string, std::unique_ptr<const Task>> tasks;    // by spelling
   std::vector<std::unique_ptr<const Task>> replaced;           // callers may still hold references
 };
 Made& made() {

@@ -42,7 +42,7 @@ struct Report {
   double worst = 0, bound = 0;            // the outcome nearest to its bound, or farthest above it
   // the least error that had to be visible; the largest error of a law declared broken
   double least = INFINITY, broken = -1;
-  std::vector<std::string> failures;      // each names its setup
+  std::vector<std::string> failures;      // each with the name of its setup
   std::vector<std::string> unseen;        // errors that had to be visible but were not
   std::string why_not = "";               // why no setup was run, or ""
   double seconds = 0;

@@ -70,7 +70,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   s.loops = c.whole("loops"), s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
   s.encoding = c.scheme, s.temperature = c.temperature;
-  s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // of a learned table
+  s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // rows of a learned table
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, rows_for(test_sampler(c), length));
   return s;
 }

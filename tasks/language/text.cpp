@@ -70,7 +70,7 @@ Text documents_of(const Text& text, const std::string& separator) {
     std::string bytes;
     for (int64_t read = 0; read < file.bytes; read += piece) {
       bytes += text.read(file, read, std::min(piece, file.bytes - read));
-      size_t next = bytes.size() - std::min(bytes.size(), separator.size() - 1);  // where one may begin at the end
+      size_t next = bytes.size() - std::min(bytes.size(), separator.size() - 1);  // a separator may begin from here on
       for (size_t at, from = 0; (at = bytes.find(separator, from)) != bytes.npos; any = true) {
         add(first + int64_t(at));
         from = at + separator.size(), next = std::max(next, from), begin = first + int64_t(from);

@@ -18,7 +18,7 @@ using Place = std::optional<double>;
 
 struct SymbolQuestion {
   std::vector<int> tokens;                       // the context, then the question (tasks/retrieval/symbols.h)
-  std::vector<int> answer;                       // without the end of an answer
+  std::vector<int> answer;                       // without symbols::end
   double place = 0;                              // the answer's place in the context: 0 .. 1
 };
 
