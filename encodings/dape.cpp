@@ -94,7 +94,7 @@ Scheme dape() {
 
 // -- for pages
 const SchemePages dape_pages = {
-    .summary = "a bias by distance that a small network corrects by the logits of all heads",
+    .summary = "a bias by distance that a small network corrects from the logits of all heads",
     .about = R"(The bias of a pair begins as that of KERPLE or ALiBi. A small network then sees, for that pair,
 what all heads think of it by content and by distance, and adds a correction. Version 2 lets it see
 the neighbouring keys too.)",

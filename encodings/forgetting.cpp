@@ -42,7 +42,7 @@ extern const SchemePages forgetting_pages;
 Scheme forgetting() {
   return {.name = "forgetting",
           .options = {{"init", 5., {-5, 6}, "b_h before training: at 5 a token keeps 99.3 %"},
-                      {"content", true, "gates read the content; off: one learned gate a head, for both sides"}},
+                      {"content", true, "gates read the content; off: one learned gate per head, for both sides"}},
           .reads = always(Reads::slots),
           .make = [](Params p, const ModelShape& m, const Choices& c, int) {
             return std::make_unique<ForgettingGates>(p, m, c.on("content"), c.number("init"), 1);

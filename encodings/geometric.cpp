@@ -64,7 +64,7 @@ static Tensor order_of_asking(const Encoding&, const ModelShape& m, const Positi
 }
 
 const SchemePages geometric_pages = {
-    .summary = "each query takes the nearest key that matches; it reads the order, and no positions",
+    .summary = "each query takes the nearest key that matches; it reads the order of slots, not positions",
     .about = R"(Each query asks the keys one after the other, the nearest first, whether they match; the first
 that says yes gets most of the weight. So the nearest match wins, at any distance. Only the order
 of the slots is read: samplers change nothing.)",

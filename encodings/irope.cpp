@@ -33,7 +33,7 @@ Scheme irope() {
 
 // -- for pages
 const SchemePages irope_pages = {
-    .summary = "RoPE, and no positions but a temperature in every fourth layer",
+    .summary = "RoPE; every fourth layer has a temperature and no positions",
     .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
 distance does not matter to it, and its logits grow a little each time the number of keys passes a
 multiple of `length`. The causal mask shows it the order.)",

@@ -28,8 +28,8 @@ Scheme llama3() {
   return rotary_scheme(
       {.name = "llama3",
        .options = {factor_option(),
-                   {"low", 1., {1e-6, 1e6}, "pairs of fewer turns in the length are slowed by factor"},
-                   {"high", 4., {1e-6, 1e6}, "pairs of more turns in the length stay"},
+                   {"low", 1., {1e-6, 1e6}, "pairs with fewer turns in the trained length are slowed by factor"},
+                   {"high", 4., {1e-6, 1e6}, "pairs with more turns in the trained length stay as they are"},
                    length_option(),
                    rope_base(500000), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {

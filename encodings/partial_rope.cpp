@@ -83,7 +83,7 @@ Scheme clipped_rope() {
   return rotary_scheme(
       {.name = "clipped_rope",
        .options = {long_enough(),
-                   {"planes", 0, {0, 1 << 16}, "how many of the slowest; 0: wavelengths > length"},
+                   {"planes", 0, {0, 1 << 16}, "how many of the slowest pairs; 0: those with wavelengths > length"},
                    {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
                    rope_base(), pairing_option()},
        .pages = clipped_rope_pages},

@@ -35,7 +35,7 @@ class Positions {
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
 
-  Positions part(int from, int to) const;   // those of sequences from .. to - 1; all if the batch shares them
+  Positions part(int from, int to) const;   // for sequences from .. to - 1; all if the batch shares them
 
   int sequences() const { return sequences_; }
   int time() const;

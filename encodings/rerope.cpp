@@ -25,7 +25,7 @@ Scheme rerope() {
   return piecewise_scheme(
       {.name = "rerope",
        .options = {window_option("window", "0.5L", "distance up to which nothing changes"),
-                   {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
+                   {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky per position; 0: not at all"},
                    pairing_option(), rope_base()},
        .pages = rerope_pages},
       layer);

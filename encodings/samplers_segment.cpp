@@ -101,7 +101,7 @@ places carry equal numbers, and all others differ. Several numbers for a token c
        .source = "poslab; Cho et al. 2024, McLeish et al. 2024",
        .options = {pool,
                    first,
-                   {"two_ended", false, "a second number, of the place counted from the end of the segment"},
+                   {"two_ended", false, "a second number, for the place counted from the end of the segment"},
                    {"dyadic", false, "five numbers: places from both ends, both halved, and whether the place is odd"},
                    {"shuffled", false, "numbers in random order; otherwise they increase with the place"}},
        .random = true, .reads_classes = true, .draw = coupled},

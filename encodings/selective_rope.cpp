@@ -70,7 +70,7 @@ Scheme selective_rope() {
                       {"skip_conv", false, "differences of neighbours, not the convolution"},
                       {"bias", false, "adds a learned positive angle to each step"},
                       {"gate", false, "a factor from 0 to 1 on each step, from the content"},
-                      {"table", {"rope", "rfa"}, "factors of the pairs: powers, or of random features"},
+                      {"table", {"rope", "rfa"}, "factors of the pairs: powers, or those of random features"},
                       {"base", 500000., {1, 1e12}, "base of the factors of rope"},
                       {"theta", 0.995, {1e-3, 0.9999}, "how far the factors of rfa reach"}},
           .reads = [](const Choices& c) { return telescopes(c) ? Reads::nothing : Reads::slots; },

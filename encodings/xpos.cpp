@@ -67,7 +67,7 @@ Scheme xpos() {
 
 // -- for pages
 const SchemePages xpos_pages = {
-    .summary = "RoPE whose products fade with the distance, fast turns first",
+    .summary = "RoPE whose products fade with the distance, fast pairs first",
     .about = R"(Queries and keys are rotated as in RoPE, and their pairs of channels fade with the distance: fast
 ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
 has seen. It works to the left only: to the right the products would grow.)",

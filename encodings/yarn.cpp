@@ -81,7 +81,7 @@ Scheme yarn() {
                    {"truncate", true, "the ramp of m begins and ends at whole pairs"},
                    {"dynamic", false, "slots / length in place of factor"},
                    {"mscale", 1., {0, 10}, "logits times (1 + 0.1 mscale ln factor)^2"},
-                   {"mscale_all_dim", 0., {0, 10}, "divided by the same of this, as DeepSeek does"},
+                   {"mscale_all_dim", 0., {0, 10}, "logits divided by the same formula of this, as DeepSeek does"},
                    {"attention", 0., {0, 1000}, "logits times its square, whatever mscale is; 0: by mscale"},
                    {"resonance", false, "wavelengths rounded: Resonance YaRN"},
                    rope_base(), pairing_option()},
@@ -106,7 +106,7 @@ Scheme ntk_by_parts() {
 static const OtherNames words_for_factor("factor", {"scale", "scaling"});
 
 const SchemePages yarn_pages = {
-    .summary = "RoPE with pairs slowed down that do not come round in training, and sharper logits",
+    .summary = "RoPE that slows down pairs that do not come round in training, with sharper logits",
     .about = R"(Pairs that turn at most once in the trained length are interpolated, those that turn 32 times or
 more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
 turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels

@@ -24,7 +24,7 @@ struct Pca {
   std::vector<double> accuracy;  // at each length, of these strings
   int samples;                   // strings at each length
   std::vector<PcaLayer> layers;
-  int last = 0;  // for a text: how many of its last tokens, in place of answer slots
+  int last = 0;  // for a text: how many of its last tokens serve as answer slots
 };
 
 // The output of each layer at the selected slots, (points, C) each, strings one after the other.
