@@ -300,7 +300,7 @@ TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever
     INFO(refused(of));
     CHECK(refused(of).find(what) != std::string::npos);
   };
-  says("1.1 0:3", "calibrated has biases for 1 layers of 1 heads, and the model has layers = 2, heads = 2");
+  says("1.1 0:3", "calibrated has biases for 1 layers of 1 heads, but the model has layers = 2, heads = 2");
   says("1.1 1.2 2.1", "3 lists for 2 layers of 2 heads; give each head its list");
   says("0:3", "\"0:3\" belongs to no head");
   says("first 0:3", "\"first\": calibrated takes LAYER.HEAD");

@@ -135,7 +135,7 @@ TEST_CASE("schemes: texts of biases and temperatures that are short or name anot
   };
   of_model("2.4");
   for (const char* other : {"2.8", "3.4"})
-    CHECK_THROWS_WITH_AS(of_model(other), doctest::Contains("and this one has 2 and 4"), BadInput);
+    CHECK_THROWS_WITH_AS(of_model(other), doctest::Contains("but this one has 2 and 4"), BadInput);
   CHECK(temperature_layers(Params(1), choose_temperature("none"), shape_of()).at(0).absent());
   CHECK(!temperature_layers(Params(1), choose_temperature("key_norm"), shape_of()).at(0).absent());
 }
@@ -156,7 +156,7 @@ TEST_CASE("samplers: a table of offsets stays one in turn, and with what cannot 
   CHECK(!choose_sampler("randomized|sequential")->only_offsets);
   CHECK_THROWS_WITH_AS(
       sampler_for(choose_encoding("alibi|deberta"), choose_sampler("randomized")),
-      "alibi|deberta: one part reads a table of random offsets and another positions, and randomized draws only one "
+      "alibi|deberta: one part reads a table of random offsets and another positions, but randomized draws only one "
       "of the two; choose parts that read the same",
       BadInput);
   Setup both{choose_encoding("scale_invariant:of=rope"), shape_of(), "", choose_sampler("randomized_offsets"),

@@ -323,7 +323,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
   CHECK_THROWS_WITH_AS(
       sampler_for(choose_encoding("rope|alibi"), choose_sampler("randomized")),
-      "rope|alibi: one part reads a table of random offsets and another positions, and randomized draws only one of "
+      "rope|alibi: one part reads a table of random offsets and another positions, but randomized draws only one of "
       "the two; choose parts that read the same",
       BadInput);
   CHECK(sampler_for(choose_encoding("rope|alibi"), choose_sampler("sequential")).spelled() == "sequential");

@@ -66,7 +66,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(learned("stretched:gap=3", "same").starts_with("positions = stretched:gap=3: the longest string of "
                                                        "reverse_string has 18 slots at test"));
   CHECK(learned("stretched:gap=4", "sequential").find("12 slots in training (train_length = 6)") != std::string::npos);
-  CHECK(learned("random_floats:range=40", "sequential").find(" to 40, and the table") != std::string::npos);
+  CHECK(learned("random_floats:range=40", "sequential").find(" to 40, but the table") != std::string::npos);
   CHECK(learned("random_floats:range=39", "sequential") == "");
   CHECK(learned("cape", "sequential").find("on; take other positions") != std::string::npos);  // below 0
   CHECK(learned("sequential", "clipped:limit=39") == "");
