@@ -24,7 +24,7 @@ Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, co
   return attention(scores(in, p), v, p, span);
 }
 
-// Bounds are arguments of the fused kernel, and a recorded step keeps them; composed masks are data.
+// Bounds are arguments of the fused kernel, and a recorded step freezes them; composed masks are data.
 Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span) {
   const auto bounded = [](const Piece& x) { return x.from > -far || x.to < far; };
   if (!p.padded() || !(span.window || std::ranges::any_of(s.pieces, bounded))) return attention(s, v, span);
@@ -32,7 +32,7 @@ Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span
   return composed::attention(s, v, span);
 }
 
-// Only NoPE itself adds nothing: other schemes must override this.
+// Only NoPE adds nothing; another scheme that does not override this has no terms.
 std::optional<LayerTerms> Encoding::terms(const Positions&, const LayerShape&) const {
   if (typeid(*this) != typeid(Encoding)) return std::nullopt;
   return LayerTerms{};

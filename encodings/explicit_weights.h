@@ -19,7 +19,7 @@ class ExplicitWeights : public Encoding {
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   // Statistics of the weights, and of the logits if the scheme has logits.
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
-  // The base has no logits. Throws Failure.
+  // The base has no logits: throws BadInput.
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
 
  protected:

@@ -9,8 +9,8 @@
 namespace poslab {
 namespace {
 
-// A NaN would pass unnoticed through a floor, a table or a window, and give finite logits. Far beyond 2^32 an angle in
-// double precision, and from 2^53 on a difference of neighbours, is wrong.
+// A NaN would pass unnoticed through a floor, a table or a window, and give finite logits. In double precision
+// angles are wrong far beyond 2^32, and differences of neighbours from 2^53 on.
 void check_precision(const std::vector<double>& numbers, int sequences, int channels = 1) {
   constexpr double most = 4294967296;
   const auto bad = std::find_if(numbers.begin(), numbers.end(), [](double x) { return !(std::abs(x) <= most); });

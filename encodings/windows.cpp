@@ -27,7 +27,7 @@ std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange 
   return some;
 }
 
-// The keys that the queries in the last of T slots see in a band.
+// The keys that the queries, in the last `queries` of T slots, see in a band.
 SlotRange seen_by(const Band& band, int time, int queries) {
   const int first = std::min(time, std::max(0, time - queries + band.from));
   return {first, std::max(first, std::min({time, band.end, time - 1 + band.to}))};

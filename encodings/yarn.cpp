@@ -24,7 +24,7 @@ double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }
 
-// 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step. Where both lie below 0
+// 0 up to pair low, 1 from pair high. A step where a head has too few pairs for both. Where both lie below 0
 // or both beyond pair channels - 1, high comes before low and the ramp falls: 0 for all pairs, or 1 for all.
 double ramp(double m, double low, double high, int channels) {
   low = std::max(low, 0.0), high = std::min(high, channels - 1.0);

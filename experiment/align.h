@@ -59,7 +59,7 @@ Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
 // Assumes logits N(0, variance) and one largest logit that stays the same. `weight` is the mean of the largest weights
-// at the short length. If no temperature gives it at the long one, returns the nearest.
+// at the short length. If no temperature gives it at the long length, returns the one that comes nearest.
 struct Proposition1 {
   double tau;
   bool reachable;

@@ -72,10 +72,10 @@ class OneSource {
 // Options by name: where both have one, `above` takes precedence.
 Settings joined(Settings below, const Settings& above);
 // Sources as one, with all options that their spellings set; a later source takes precedence. Throws BadInput as
-// OneSource.
+// OneSource does.
 Settings overlaid(const ChoiceTable&, const std::vector<Settings>& sources);
 Settings overlaid(const ChoiceTable&, const Settings& below, const Settings& above);
-// Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws BadInput as OneSource.
+// Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws as OneSource does.
 Choices configure(const ChoiceTable&, const Settings& settings);
 // The options of the pool of positions: their names in a sampler, and in a run, where they serve all samplers.
 inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_position", "max_position"},

@@ -48,7 +48,7 @@ std::vector<std::string> other_values(const Option& o) {
 
 namespace {
 
-// The samplers with which every scheme is checked; tests/encodings/samplers.cpp has the laws of all.
+// The samplers with which every scheme is checked; tests/encodings/samplers.cpp checks all samplers.
 const std::vector<std::string> tried_samplers = {"sequential", "randomized", "randomized_offsets", "evenly_spread"};
 
 // The number of heads of all groups together.
