@@ -1,4 +1,4 @@
-// Text on disk: a file, or all files of a folder and of those within it. Only their names and sizes are kept in memory;
+// Text on disk: a file, or all files in a folder and its subfolders. Only their names and sizes are kept in memory;
 // a window is read when it is drawn (tasks/language/text.h).
 #pragma once
 #include <string>
@@ -18,13 +18,13 @@ struct Corpus {
 };
 std::string checksum_of(const Text&, const TextFile&);   // core/checksum.h over all bytes of the file
 
-// All bytes are kept, whether or not the text is UTF-8. Skipped are files with a zero byte among their first 8192, such
-// as pictures and programs, unreadable files and folders, empty files, and names that begin with a dot. Links are
-// followed, but not to a folder that was already read. Throws BadInput: there is no such file or folder, a file that is
-// named is no text, a folder has no text.
+// Keeps all bytes, whether or not the text is UTF-8. Skips files with a zero byte among their first 8192, such as
+// pictures and programs, unreadable files and folders, empty files, and names that begin with a dot. Follows links,
+// but not to a folder that was already read. Throws BadInput if `path` does not exist, is a file that is not text, or
+// is a folder without text.
 Corpus open_corpus(const std::string& path);
-// Without a name: the newest C++ headers of this machine's compiler, /usr/include/c++/N. Throws BadInput if there are
-// none.
+// The text of a run that names none: the newest C++ headers of this machine's compiler, /usr/include/c++/N. Throws
+// BadInput if there are none.
 std::string compilers_headers(const std::string& folder = "/usr/include/c++");
 
 // The words of a text for Vocabulary::learn: from whole files in the order of the hash of their paths, until `most`

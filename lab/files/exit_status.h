@@ -1,4 +1,4 @@
-// The exit status of a program, by the exception that ended its work, or of a trial, as if it had its own process.
+// The exit status of a program, or of a trial as if it had its own process, by the exception that ended the work.
 #pragma once
 #include <functional>
 #include <string>

@@ -27,12 +27,12 @@ class InputFile {
 // Throws BadInput if the name is missing, or is a folder, a pipe, a device or a link to itself.
 void require_file(const std::string& path);
 std::string read_file(const std::string& path);  // throws Failure
-// for a name that the user typed, or a folder with others: require_file
+// read_file(), but throws as require_file() for a bad name, such as one that the user typed
 std::string read_input(const std::string& path);
 std::string read_lines(const std::string& path);  // read_input without the byte order mark of some editors
 // The message for an exception of std::filesystem: "cannot look at loop: Too many levels of symbolic links".
 std::string said_by(const std::filesystem::filesystem_error&);
-// Whether another name would help.
+// Whether the name causes this error, so that another name would help.
 bool bad_name(const std::error_code&);
 void make_folder(const std::string& path);        // with missing folders above
 // Throws Failure if no files can be made in this folder, before the work whose results it is to keep.
@@ -40,7 +40,7 @@ void check_writable(const std::string& folder);
 // Writes PATH.poslab.partial, syncs it to disk, and renames it to PATH. Another process that writes the same PATH
 // waits; leftovers of a killed one are overwritten. An error leaves an old PATH unchanged: BadInput for an impossible
 // name (a missing folder, a folder itself), Failure if the disk refuses. A link stays, and the file that it leads to is
-// replaced. A device, a pipe and an open file, as /dev/stdout, are written to.
+// replaced. A device, a pipe, and an open file such as /dev/stdout are written to in place.
 void write_file(const std::string& path, const std::string& bytes);
 // closed with its last owner, and by execv() if it was opened that way
 std::shared_ptr<const int> owned_file(int file);

@@ -7,11 +7,11 @@ namespace poslab {
 
 // From this call on SIGINT, SIGTERM and SIGUSR1 are recorded instead of ending the program; a second signal of the same
 // kind ends it at once. SIGHUP, from a closed terminal, is also recorded, unless it is ignored; a second one does
-// nothing. A step or test that has not ended a second later is interrupted (core/stop.h). A terminal and Slurm send the
-// first two to all processes of a sweep; the third is for a worker to send to its trials.
+// nothing. A step or test that has not ended a second later is interrupted (core/stop.h). A terminal and Slurm send
+// SIGINT and SIGTERM to all processes of a sweep; a worker sends SIGUSR1 to its trials.
 void catch_signals();
 int caught_signal();  // 0: none yet
-// The same without a signal, for a caller with its own: the first call stops the loop at a safe point, a second one at
+// The same for a caller that handles signals itself: the first call stops the loop at a safe point, a second one at
 // once. To continue afterwards, call forget_stop().
 void ask_to_stop(int signal);
 void forget_stop();

@@ -11,8 +11,8 @@ namespace poslab {
 using Json = nlohmann::ordered_json;             // objects keep their order
 // The value of a whole text. Throws BadInput, which begins with `what`: "DIR/config.json".
 Json parse_json(std::string_view text, const std::string& what);
-// The value of a text that may be incomplete or of another program; discarded (is_discarded(), no object, no list) if
-// it is not JSON.
+// The value of a text that may be incomplete or another program's; if it is not JSON, a discarded value
+// (is_discarded(), neither an object nor a list).
 Json try_json(std::string_view text);
 // A value for a message; the beginning of a long one.
 std::string in_short(const Json&);

@@ -36,8 +36,8 @@ template <class... Values>
 void tell(std::FILE* to, fmt::format_string<Values...> text, Values&&... values) {
   tell_text(to, fmt::format(text, std::forward<Values>(values)...));
 }
-// If 0, 1 or 2 is closed, the next opened file would get that number, and be written into by mistake. This call opens
-// them so that writes to them fail.
+// If file descriptor 0, 1 or 2 is closed, the next opened file would get that number, and messages would be written
+// into it. This call opens the closed ones in a way that makes writes to them fail.
 void reserve_standard_files();
 
 class Progress {
@@ -46,7 +46,7 @@ class Progress {
   ~Progress();
   void at(int64_t done, const std::string& note = "");  // note: "loss 0.412  accuracy 81.0 %"
   bool due() const;  // whether at() would show something, so that the note is needed
-  static inline bool shown = true;  // for a silent caller
+  static inline bool shown = true;  // a silent caller sets it to false
 
  private:
   using Clock = std::chrono::steady_clock;

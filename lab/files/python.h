@@ -13,8 +13,8 @@ void check_installed(const std::string& module);
 // Runs python/poslab/MODULE as a program and returns its exit status, or 128 + the signal that ended it. Signals to
 // this program are passed on. Throws Failure if the module is not installed.
 int run_python(const std::string& python, const std::string& module, const std::vector<std::string>& words);
-// The same with `input` as its input; returns the output. Throws BadInput with its message for status 2, Failure for
-// another status than 0, and Interrupted for a signal.
+// The same with `input` as standard input; returns the output. Throws BadInput with the module's message if the status
+// is 2, Failure if it is another one than 0, and Interrupted for a signal.
 std::string python_output(const std::string& python, const std::string& module, const std::vector<std::string>& words,
                           const std::string& input);
 

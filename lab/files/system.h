@@ -10,7 +10,7 @@ namespace poslab {
 std::string this_program();
 std::filesystem::path path_of_this_program();  // where it lies
 
-// An open file without a name, in memory where the system has such; execv() closes it. Throws Failure.
+// An open file without a name, in memory where the system allows it; execv() closes it. Throws Failure.
 int nameless_file();
 
 // If the parent process dies, even by kill -9, this one gets the signal. On macOS it continues.

@@ -1,7 +1,7 @@
 // A checkpoint of the Hugging Face form: a folder with config.json, model.safetensors or several such files with an
 // index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read
-// as they are stored, float32, bfloat16 or float16, and computing is in float32. On a GPU matrices are copied there in
-// that form.
+// as they are stored, float32, bfloat16 or float16, and computing is in float32. Matrices are copied to a GPU as they
+// are stored.
 #pragma once
 #include <map>
 #include <memory>
@@ -21,8 +21,8 @@ struct HfModel {
 // Throws BadInput if part of the model is missing, unknown, superfluous or of another shape; Failure if a file is
 // damaged.
 HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
-// Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
-// that is not known, or one with tokens that the model does not have.
+// From its tokenizer.json or, without that file, from sentencepiece's tokenizer.model. Throws BadInput if both are
+// missing, if the tokenizer is of an unknown kind, or if it has tokens that the model lacks.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const std::string& folder, int vocabulary);
 // A matrix in the shape of the parameter of that name of a decoder in training.
@@ -31,9 +31,9 @@ Tensor parameter_of(const std::string& name, const StoredMatrix&);
 void require_trainable(const HfConfig&, const std::string& folder);
 // Whether it is a folder of this form: config.json in it, and no run.
 bool is_hf_folder(const std::string& path);
-// Throws BadInput for a --hf that names no folder, but perhaps a model of the Hub.
+// Throws BadInput if --hf names no folder, as a model's name on the Hub does, or a run of poslab.
 void require_folder(const std::string&);
-// Throws BadInput if it has more tokens than the model. path: of its file.
+// Throws BadInput if the tokenizer has more tokens than the model. path: the tokenizer's file, for messages.
 void check_vocabulary(const Tokenizer&, int vocabulary, const std::string& path);
 
 }  // namespace poslab

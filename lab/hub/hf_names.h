@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// The rows [row, row + rows) of a tensor of all_rows; each number is (stored + plus) * factor.
+// The rows [row, row + rows) of a tensor of all_rows; each number is (stored + plus) * times.
 struct HfPlace {
   HfPlace(std::string tensor_, int row_ = 0, int all_rows_ = 0)  // NOLINT: implicit; the name alone is all of a tensor
       : tensor(std::move(tensor_)), row(row_), all_rows(all_rows_) {}
@@ -20,7 +20,7 @@ struct HfPlace {
 struct HfForm {
   bool fused = false;         // queries, keys and values in one tensor, gate and up in another
   bool gains_less_1 = false;  // a gain is 1 + the stored number
-  double query_factor = 1;    // name of the gain of the queries' norm
+  double query_factor = 1;    // multiplies the gain of the queries' norm
 };
 
 // "block3.attention.query" is "model.layers.3.self_attn.q_proj.weight".

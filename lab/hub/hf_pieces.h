@@ -58,8 +58,8 @@ NormalizedText valid_utf8(std::string_view source);             // with U+FFFD f
 std::string_view without_cut_character(std::string_view text);  // without the remains of a character at its beginning
 size_t character(std::string_view text);         // bytes of the first UTF-8 character, 1 if it is damaged
 size_t white_space(std::string_view text);       // bytes of leading white space
-size_t characters(std::string_view text);              // their number
-std::string json_type(const nlohmann::ordered_json&);   // its "type", or its spelling
+size_t characters(std::string_view text);        // the number of UTF-8 characters
+std::string json_type(const nlohmann::ordered_json&);   // its "type", else itself in short
 // The text under `key` of a step's "pattern", as {"String": " "}; empty for another kind of pattern.
 std::optional<std::string> pattern_of(const nlohmann::ordered_json& step, const char* key);
 

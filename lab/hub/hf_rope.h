@@ -16,7 +16,7 @@ struct HfRotation {
   double fraction = 1;                           // the first channels of a head, which are rotated
   int original = 0;                              // original_max_position_embeddings; 0: the file does not say it
 };
-// The rotation of all layers; or that of layers which see all keys, and another of those with a sliding window.
+// The rotation of all layers; or one for the layers that see all keys, and another for those with a sliding window.
 struct HfRope {
   HfRotation full{};
   std::optional<HfRotation> sliding{};
@@ -40,10 +40,10 @@ struct HfRopeKeys {
 };
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);
 
-// The scheme that a user names for such a model: options that the name leaves open are the model's, namely its base,
-// its pairing and its trained length, `original` or, where the file does not say it, trained_length. Compositions too.
-// Layers with a sliding window that turn in a way of their own keep it, unless the user says what each layer has:
-// "rerope|rope".
+// The scheme that a user names for such a model, or a composition. Options that the name leaves open are the model's:
+// its base, its pairing, and its trained length, which is `original` or, where the file lacks that, trained_length.
+// Layers with a sliding window and a rotation of their own keep that rotation, unless the user gives a scheme for each
+// layer: "rerope|rope".
 std::string for_hf_model(const std::string& encoding, const HfRope&, int trained_length);
 
 }  // namespace poslab

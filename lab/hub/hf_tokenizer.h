@@ -39,7 +39,7 @@ class HfTokenizer : public Tokenizer {
 
   struct Merge { int rank, token; };
   std::string path_;
-  uint64_t most_;                                      // the largest number of a token: each takes bytes of the file
+  uint64_t most_;                                      // the largest allowed token number, from the file's size
   HfPieces pieces_;
   HfDecoder decoder_;
   std::unordered_map<std::string, int> token_;

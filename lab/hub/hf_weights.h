@@ -19,7 +19,7 @@ class HfWeights {
   // device: of the model.
   HfWeights(const std::string& folder, const std::string& config, Places place_of, Device = Device::cpu);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
-  // The first of tied names with a tensor, which is then the weight of all; without any, the first name.
+  // The first of the tied names that has a tensor, which is then the weight of them all; if none has, the first name.
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);

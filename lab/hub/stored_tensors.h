@@ -13,7 +13,7 @@ struct StoredTensor {
   Shape shape;
   const char* at = nullptr;
   std::shared_ptr<const void> file{};            // the file of the tensor
-  std::string path{};                            // of that
+  std::string path{};                            // of that file
 };
 
 // All tensors of one file by name. Throws BadInput if the file is missing or has another form, Failure if it is

@@ -19,7 +19,7 @@ struct HfConfig {
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
-// These options from generation_config.json; `passed_over` names its other keys. Throws BadInput for a wrong number.
+// Sets `writing` from generation_config.json; `passed_over` names its other keys. Throws BadInput for a wrong number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 // The name of a T5's parameter in such a checkpoint: "encoder.block3.attention.query" is
 // "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form lacks.

@@ -10,8 +10,8 @@ namespace poslab::t5 {
 
 class Tokens : public Tokenizer {
  public:
-  // The bytes of a spiece.model; `path` is for messages. extra: the number of sentinels; -1: 100 if they fit after the
-  // pieces into a vocabulary of that size, else none. Throws BadInput for another kind of file.
+  // The bytes of a spiece.model; `path` is for messages. extra: the number of sentinels; -1: 100 if `vocabulary` tokens
+  // have room for them after the pieces, else none. Throws BadInput for another kind of file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
   // The tokens of a tokenizer.json.
   Tokens(const Unigram&, const std::string& path);

@@ -1,13 +1,13 @@
 // Attention alignment (experiment/align.h) of a run folder, or of a T5 of the Hugging Face form, as a file that
 // `--temperature aligned:FILE` reads:
 //
-//   {"format": "poslab alignment 1", "mode", "per", "run" (of a checkpoint "hf", "task"),
+//   {"format": "poslab alignment 1", "mode", "per", "run" (for a checkpoint "hf" and "task"),
 //    "model": {"layers", "heads", "weights"},                     weights: their checksum
 //    "short": {"length", "keys", "measured"},
 //    "long": [{"length", "keys", "temperature": [...], "unreachable", "before", "after"}]}
 //
-// "measured", "before" and "after" are {"largest_weight", "entropy", "largest_logit", "variance"}, each of the model
-// and then of each layer; null where a scheme has no logits.
+// "measured", "before" and "after" are {"largest_weight", "entropy", "largest_logit", "variance"}, each a list of the
+// model's value and then each layer's; null where a scheme has no logits.
 #pragma once
 #include <string>
 
@@ -21,11 +21,11 @@ struct AlignRequest {
   Aligning how = {};        // the lengths of a checkpoint are sizes of its task
   int samples = 16;         // strings, texts or questions at each length
   std::string tasks = {};   // tasks of a T5 run, in place of its own
-  std::string device = {};  // "": the run's device, of a checkpoint the CPU
+  std::string device = {};  // "": the run's device, for a checkpoint the CPU
   bool force = false;       // even if memory or time seem too large
   std::string task = {}, questions = {};  // for a checkpoint; see lab/runs/t5/questions.h
 };
-// The seed of the questions for alignment of a checkpoint; `poslab t5 eval --hf` asks questions of other seeds.
+// The seed of the questions that align a checkpoint; `poslab t5 eval --hf` asks questions of other seeds.
 constexpr uint64_t align_seed = uint64_t(1) << 32;
 
 // Shows a progress bar on stderr. Throws BadInput if the run or checkpoint is missing, was trained with its own

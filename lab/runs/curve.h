@@ -10,7 +10,7 @@
 
 namespace poslab {
 
-// The strings of each small test: the same every time, the first of the full test.
+// The strings of every small test: the same each time, and the first ones of the full test.
 struct SmallTest {
   std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
   // strings of each length, 1 to 32, so that tests take 2 to 3 % of the time if possible
@@ -28,7 +28,7 @@ SmallTest small_test(const RunSpec&);
 class SmallTests {
  public:
   SmallTests(const RunFolder&, const Learner&);  // must outlive this object
-  bool due() const;                              // after this many finished steps
+  bool due() const;                              // whether a test follows the steps finished so far
   void test(std::optional<double> seconds);
   void sync();  // writes to disk; called before a checkpoint
   std::string checksum() const { return lines_ ? lines_->checksum() : ""; }  // of its lines; "": it writes none

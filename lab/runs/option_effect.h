@@ -1,4 +1,4 @@
-// Options of a scheme, a sampler or a temperature without which a model of the run's heads computes the same.
+// Finds options of a scheme, a sampler or a temperature that do not change what a model with the run's heads computes.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
-// The model with whose weights a training begins, in place of random ones (the option `from`): a run of the same kind,
-// or for kinds that read a text a checkpoint of the Hugging Face form. The new run has its options unless it sets
-// others, shares such as 0.5L and 1L in its encoding refer to the origin's trained length, and it takes over the
-// tokens. Only the parameters of the encoding and the temperature may be others. The new run folder has
+// The model whose weights a training begins with, in place of random ones (the option `from`): a run of the same kind
+// or, for kinds that read a text, a checkpoint of the Hugging Face form. The new run takes over the origin's tokens,
+// and its options unless it sets others; shares such as 0.5L and 1L in its encoding refer to the origin's trained
+// length. Only the parameters of the encoding and the temperature may differ. The new run folder has
 //
 //   origin.json    {"from", "step", "checksum", "optimizer", "kept", "new", "dropped"}: step and checksum of the
 //                  origin's checkpoint, or the checksum of its weights; names of parameters
@@ -31,7 +31,7 @@ struct Origin {
 Origin open_origin(const Kind&, const std::string& path);
 // The settings of a new run, in which `own` take precedence. Throws BadInput.
 Settings settings_from(const Origin&, const Kind&, const Settings& own);
-// Gives a fresh learner these weights, and with optimizer = keep moments and step. Prints the kept, new and dropped
+// Gives a fresh learner these weights and, with optimizer = keep, moments and step. Prints the kept, new and dropped
 // parameters to stderr, and returns origin.json. Throws BadInput with the option's name for other shapes.
 std::string give_weights(const Origin&, Learner&);
 // The checksum in a run's origin.json. Throws Failure.

@@ -23,8 +23,8 @@ struct OtherTest {
 
 Values differing(const Choices& own, const Choices& tested);  // of test_options()
 
-// Gives the test a free name. Throws BadInput for a name that no file can have, for that of a test under other options
-// or of another text, and if no option differs.
+// Gives the test a free name. Throws BadInput for a name that no file can have, for the name of a test under other
+// options or of another text, and if no option differs.
 void find_name(const std::string& folder, OtherTest&);
 // Completes the record with the training's program and machine from result.json. tested: the options of run and test.
 void write_other_test(const std::string& folder, const OtherTest&, const Results&, RunRecord, const Choices& tested);
@@ -37,10 +37,10 @@ std::vector<std::string> other_tests(const std::string& folder);  // names, in o
 // Files of such pairs whose other file is missing, in order.
 std::vector<std::string> halves_of_tests(const std::string& folder);
 
-// The file that a run lacks of its own test, eval.csv or result.json; "" for a tested run.
+// The missing file of a run's own test, eval.csv or result.json; "" for a tested run.
 std::string missing_of_test(const std::string& folder, const Kind&);
 
-// The command that repeats it: `poslab eval runs/r1 --lengths 1:40 --name short`.
+// The command that repeats the test: `poslab eval runs/r1 --lengths 1:40 --name short`.
 std::string test_command(const Kind&, const std::string& folder, const OtherTest&);
 
 }  // namespace poslab

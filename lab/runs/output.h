@@ -15,8 +15,8 @@ Output html_output(const std::string& command);         // "poslab report"
 Output csv_output(const std::string& first_columns);    // "length,set,"
 
 // Throws BadInput, naming the option, if the path has another ending than these, is "-", is a run's own file or a file
-// of another kind, or its folder does not exist. A missing file, an empty one, and devices such as /dev/stdout are
-// free.
+// of another kind, or its folder does not exist. A missing file, an empty one, and devices such as /dev/stdout may be
+// written.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
 // Throws BadInput if a folder is needed and the name is that of a page or a picture.
 void check_names_folder(const std::string& option, const std::string& path);

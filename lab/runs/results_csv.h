@@ -19,15 +19,15 @@ struct RecordedTest {
   Results rows;
   RunRecord record;
 };
-// Writes both, for a run's own test with the name "", and the table's checksum into the record. tested: options of run
-// and test.
+// Writes both files, with the table's checksum in the record. name: "" for a run's own test. tested: options of run and
+// test.
 void write_test(const std::string& folder, const std::string& name, const Results&, RunRecord, const Choices& tested);
-// The test of this name of a run folder or external checkpoint, or a run's own. Throws as read_results() and
+// The test of this name in a run folder or external checkpoint, or a run's own test. Throws as read_results() and
 // read_record(), Failure if they contradict each other in lengths or scores, and BadInput if the record is of another
 // run than config.toml. The own test is also checked by check_own_files().
 RecordedTest read_test(const std::string& folder, const std::string& name = "");
-// The own test of a trial of a sweep. Its folder may lack config.toml, if a file of --kept restored it, and a record,
-// if eval.csv is the last file of its kind.
+// The own test of a trial of a sweep. Its folder may lack config.toml if it was restored from a file of --kept, and a
+// record if eval.csv is the last file of its kind of run.
 RecordedTest read_test(const std::string& folder, const Choices& config);
 // Throws Failure if the rows are of another test. csv: for messages.
 void check_rows(const Results&, const Choices& tested, const std::string& csv);

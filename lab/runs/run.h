@@ -16,7 +16,7 @@ struct Run {
 };
 // A new run at step 0, or with optimizer = keep at the step of its origin. Reads its text, if any, and makes the
 // folder. Throws BadInput.
-Run create_run(const RunSpec&, std::optional<Origin> = {});   // absent: as in the option `from`
+Run create_run(const RunSpec&, std::optional<Origin> = {});   // absent: opened as the option `from` says
 // The run at its last checkpoint. device: "" for the run's own. Throws BadInput for no run, another version, a changed
 // configuration or text; Failure if it is damaged or in use by another process. of: the required kind; absent: any.
 // before: called with the configuration before anything large is made; may throw.
@@ -61,8 +61,8 @@ int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the 
 // Prints "documents.jsonl: 9 samples of 5 questions, so that some repeat, ..." to stderr; remedy: "more questions".
 void tell_repeats(const std::string& part, const std::string& what, const char* remedy);
 Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the name of the part, without empty ones
-// All parts of a test, with a progress bar and a line for each part that repeats samples on stderr. Throws Interrupted;
-// `again` is the command to repeat it.
+// Computes all parts of a test, with a progress bar on stderr and a line for each part that repeats samples. Throws
+// Interrupted, whose message names the command `again`, which repeats the test.
 Results evaluate(const std::vector<TestPart>&, const std::string& again, Device = Device::cpu);
 
 }  // namespace poslab

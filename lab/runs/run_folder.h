@@ -1,12 +1,12 @@
-// The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
-// result.json, with the checksum of tests.jsonl there, is a function of config.toml alone.
+// The run folder: all that a run leaves behind. All of it is a function of config.toml alone, except for clock.jsonl,
+// the clock times in tests.jsonl and result.json, and the checksum of tests.jsonl in result.json.
 //
 //   config.toml               the run's options (experiment/choice_table.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   tests.jsonl               with test_every, a line for each test while training (lab/runs/curve.h)
 //   clock.jsonl               a line for each checkpoint: {"step", "seconds", "logs"} (lab/runs/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/runs/checkpoint.h)
-//   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
+//   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: at step 0, whenever one was due, at the end
 //   origin.json               of a run that began with the weights of another model (lab/runs/origin.h)
 //   eval.csv                  the test, in the columns of the run's kind (lab/runs/results_csv.h)
 //   pictures.json             position matrix and attention maps (lab/runs/pictures.h)
@@ -50,8 +50,8 @@ class RunFolder {
   std::vector<int64_t> kept_steps() const;  // all kept checkpoints, in order; none for a run that keeps only the newest
   // The newest checkpoint; throws Failure if it is damaged. device: where training continues; "": the run's.
   State load(const std::string& device = "") const;
-  // The configuration of the newest checkpoint. Throws BadInput if config.toml, a copy for readers, differs;
-  // result.json decides which of the two is of another run.
+  // The configuration of the newest checkpoint. Throws BadInput if config.toml, a copy for readers, differs from it;
+  // result.json decides which of the two is another run's.
   RunSpec config(const Checkpoint&, const Kind&) const;
 
  private:

@@ -32,7 +32,7 @@ struct RunRecord {
 };
 
 void add_origin(RunRecord&, Engine, Rounding);  // this program, this machine, and the run's engine and precision
-void add_clock(RunRecord&, double seconds);  // of its steps
+void add_clock(RunRecord&, double seconds);  // seconds that its steps took
 // The record of an earlier test of the run that had the same options of training. Empty if there is none, or if
 // result.json is damaged or of another run: this test replaces it.
 RunRecord record_before(const std::string& folder, const Choices&);

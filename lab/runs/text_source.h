@@ -18,13 +18,13 @@ struct NewText {
   RunFolder::Files files;  // for the run folder
   std::string summary;     // "~/books: 12 files, 3.1 MB; 259 tokens, "; else ""
 };
-// Reads it and learns its tokens, or takes those in the folder `from`, of a run or a checkpoint. Throws BadInput if it
-// cannot be read, or has no windows of the given lengths.
+// Reads the text and learns its tokens, or takes the tokens of the run or checkpoint in the folder `from`. Throws
+// BadInput if the text cannot be read, or has no windows of the given lengths.
 NewText new_text(const Choices&, const std::string& from = "");
 // The files with a run's tokens, by name and bytes.
 RunFolder::Files token_files(const std::string& folder);
-// The run's text, unchanged since its start. It is read and compared before the first window, and refused there if
-// missing or changed: a run that only writes needs just its tokens. Throws Failure for damaged files.
+// The run's text, unchanged since the run began. The text is read and compared only before the first window, and
+// refused there if missing or changed: a run that only writes needs just its tokens. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
 // The content of text.json, for a run that does not read a grammar. Throws Failure.

@@ -1,6 +1,6 @@
 // The seconds of training, over all processes that worked on a run: steps, metrics and checkpoints, but no tests. They
-// are kept beside the checkpoint, because equal states have equal bytes however often they were stopped, with a line
-// for each checkpoint, so that a kill between the two files does no harm.
+// are kept beside the checkpoint, as equal states have equal bytes however often they were stopped. Each checkpoint has
+// its own line there, so that a kill between writing the two files does no harm.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -14,13 +14,13 @@ class TrainingClock {
  public:
   // Runs from here on. step: the checkpoint's.
   TrainingClock(const RunFolder&, int64_t step);
-  // For the steps that led to the present state: lost and repeated steps count once. Absent if clock.jsonl is missing
-  // or damaged.
+  // Of the steps that led to the present state: a step that was lost and repeated counts once. Absent if clock.jsonl is
+  // missing or damaged.
   std::optional<double> seconds() const;
   void pause();
   void resume();
-  // Writes to disk; called before the checkpoint. logs: checksums of the other files of lines up to this step, by their
-  // names.
+  // Writes to disk; called before the checkpoint. logs: checksums of the run's other StepLogs up to this step, by file
+  // name.
   void save(int64_t step, const Values& logs);
   // Throws Failure if a log has other lines than at the checkpoint. An empty log belongs to a run that came as a lone
   // checkpoint.

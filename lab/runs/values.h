@@ -9,9 +9,9 @@
 
 namespace poslab {
 
-// The kind by its config.toml; language models for an external checkpoint, strings without either.
+// The kind of the run in this folder, by its config.toml; language models for an external checkpoint, else strings.
 const Kind& kind_of_folder(const std::string& path);
-// The kind of all of them. Throws BadInput if they differ, with the name of the command in the message.
+// The common kind of these folders. Throws BadInput if their kinds differ; `command` is for the message.
 const Kind& one_kind(const std::vector<std::string>& folders, const char* command);
 
 using Values = std::map<std::string, std::string>;    // values of options, by name

@@ -9,11 +9,11 @@ namespace poslab {
 
 // Each returns the closing message: the table of the test and where everything is kept. Throw BadInput as Kind::check,
 // RunFolder and check_memory do. A trace as for train (lab/runs/run.h). train_run: into a new folder. given: options of
-// a file or a program. typed: sources of the user's, each in place of those before; each of these options must change
-// something (experiment/no_effect.h). force: even if it seems too large
+// a file or a program. typed: the user's settings, later ones in place of earlier ones; each of their options must
+// change something (experiment/no_effect.h). force: even if the run seems too large.
 std::string train_run(const Kind&, const Settings& given, const std::vector<Settings>& typed, bool force,
                       Trace* = nullptr);
-// resume_run: settings: threads, device; of: a kind that the run must be of
+// settings: threads, device. of: the kind that the run must have.
 std::string resume_run(const std::string& path, const Settings&, bool force = false, Trace* = nullptr,
                        const Kind* of = nullptr);
 

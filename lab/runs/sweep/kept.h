@@ -28,7 +28,7 @@ std::map<std::string, Kept> read_kept(const std::string& path);
 // Adds the finished trials of the plan that the file lacks, and makes a missing file. Existing lines stay. Returns the
 // number of added ones.
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
-// Called before kept_lines() replaces a file: throws BadInput if that has trials which neither plans nor folder have.
+// Called before kept_lines() replaces a file: throws BadInput if the file has trials that the plans and folder lack.
 void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
 // The lines of all trained trials, with their finished tests. Both throw as restore() where a test is damaged.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);

@@ -17,9 +17,9 @@ namespace poslab::sweep {
 void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not exist
 
-// Finds a sweep by its folder, or by a plan whose trials are in the plan's folder or a little below, as for compare and
-// reproduce. Throws BadInput if there is no plan, if no folder or more than one has its trials, or if the folder has a
-// trial that the plan lacks.
+// Finds a sweep by its folder, or by a plan whose trials are in the plan's folder or up to two levels below, where
+// compare and reproduce put them. Throws BadInput if there is no plan, if its trials are in no folder or in several, or
+// if the folder has a trial that the plan lacks.
 struct PlacedPlan {
   Plan plan;
   std::string folder;

@@ -3,8 +3,8 @@
 // queues run at the same time; the processor's part of the steps uses all cores. Nothing is shared, so each trial gets
 // the same bits as alone, and trials may differ in any option.
 //
-// On a CPU one trial fills all cores, and trials are trained one after the other. With POSLAB_DEBUG also on a GPU, as
-// times of kernels that run at once would mean nothing.
+// On a CPU one trial fills all cores, so trials are trained one after the other. So they are on a GPU with
+// POSLAB_DEBUG, as times of kernels that run at once would mean nothing.
 #pragma once
 #include <functional>
 #include <string>
@@ -28,9 +28,9 @@ Device device_of(const Trial&, const Training&);  // of `poslab train`
 // The options of `poslab train`, or of `poslab resume` if its folder exists, for this trial.
 Settings settings_of(const Trial&, const SweepFolder&, const Training&);
 
-// Trains the trials, at most `most_together` of `poslab train`, up to their results, each in its folder and with its
-// own log. A failed one stops no other. After a signal (lab/files/interrupt.h) all save their state and end. Reports
-// how each ended, with the exit status that a separate process would have, one at a time.
+// Trains at most `most_together` trials of `poslab train` up to their results, each in its folder and with its own log.
+// A failed one stops no other. After a signal (lab/files/interrupt.h) all save their state and end. Calls Ended for one
+// trial at a time, with the exit status that a separate process would have.
 using Ended = std::function<void(const Trial&, int status)>;
 void train_population(const std::vector<const Trial*>&, const SweepFolder&, const Training&, const Ended&);
 

@@ -1,6 +1,6 @@
-// A worker runs the trials of a shard, some at once, each in its own process (`poslab train` or `poslab resume`) in
-// FOLDER/ID, or a population of them in one process (lab/runs/sweep/population.h). A trial's tests follow its training.
-// Any number of workers may share a shard; claims prevent that a trial runs twice at once.
+// A worker runs the trials of a shard in FOLDER/ID: several at once, each in its own process (`poslab train` or
+// `poslab resume`), or a population in one process (lab/runs/sweep/population.h). A trial's tests follow its training.
+// Any number of workers may share a shard; claims keep a trial from running twice at once.
 #pragma once
 #include "lab/runs/sweep/state.h"
 

@@ -1,11 +1,11 @@
 // The current state of a plan's trials, from the files and locks of FOLDER alone:
 //
-//   ID/           a run folder (lab/runs/run_folder.h); with the files of its own test, and of its others, the
-//                 trial is done
+//   ID/           a run folder (lab/runs/run_folder.h); the trial is done once the files of its own test and of its
+//                 other tests are there
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
 //   ID.log        the output of its process; removed when it is done
-//   ID.failed     why it failed; a folder ID that is of another trial has failed without it
-//   claims        who works on what (lab/runs/sweep/claim.h)
+//   ID.failed     why it failed; a trial whose folder ID is another trial's counts as failed without this file
+//   claims        which trials are being worked on (lab/runs/sweep/claim.h)
 //   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
 #pragma once
 #include <array>

@@ -30,8 +30,8 @@ void check(const English&);
 
 // Question n of a size, a function of n, the size and the seed alone.
 TextQuestion written(const English&, int size, int n);
-// The encoder on the prompts of these sizes, one at a time, at its own positions. Keys of a size: the mean tokens of a
-// prompt. The model must outlive the result.
+// The encoder on the prompts of these sizes, one at a time, at its own positions. Keys of a size: the mean number of
+// tokens in a prompt. The model must outlive the result.
 Probed probed(const HfModel&, const English&);
 
 struct AtSize {
