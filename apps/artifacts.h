@@ -26,7 +26,7 @@ std::string words_again(const Making&);
 // The plan in a file of the folder, which Slurm's tasks read at their start, so it never loses a trial. Throws BadInput
 // if the file is another plan.
 void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFolder& runs);
-// The state of the folder: progress, its pages, and figures if any artifact has one.
+// Prints the state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
 // trials: the artifacts', in running order; second stages follow. what: the artifact's name, for the error that it

@@ -10,13 +10,13 @@ namespace poslab {
 class Commands {
  public:
   explicit Commands(CLI::App* of);
-  // The text after the options in its help is help_text() of "sweep-run".
+  // The command's help ends with help_text() of its full name, "sweep-run".
   CLI::App* add(const char* name, const char* summary, std::function<void()> action);
   // declare: adds options, and returns the action. Only the typed command is declared, as all of them
   // would take longer than the start of the program.
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);
-  void declare_all();                      // declares others too, for searches, or to explain an untyped command
+  void declare_all();                      // declares untyped commands, too, for searches and for their help
   void act(const std::string& full_name);  // runs the chosen command; throws BadInput for an unknown one
 
  private:

@@ -28,7 +28,7 @@
 namespace poslab {
 namespace {
 
-// The columns: their names and their values.
+// Rows of two columns: a name and a value.
 using Rows = std::vector<std::array<std::string, 2>>;
 
 std::string text_of(const Rows& rows) {
@@ -51,7 +51,7 @@ std::string text_of(const std::vector<Option>& options) {
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
-// The options, and one of them at another value than its default.
+// The options, with one of them at another value than its default.
 Choices moved(Choices c, const Option& o) {
   c.set(o.name, o.kind == Option::Kind::toggle   ? (o.standard == "on" ? "off" : "on")
                 : o.kind == Option::Kind::length ? "128"
@@ -171,7 +171,7 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
   return text;
 }
 
-// A note if switches or words differ from their defaults, of which a scheme has its summary and its formula.
+// A note if switches or words differ from their defaults, for which alone a scheme's summary and formula hold.
 std::string note_on_forms(const Chosen<Scheme>& s) {
   std::string all;
   for (const Option& o : s->options)

@@ -18,7 +18,7 @@ const std::vector<ExplainedKind>& explained_kinds();
 
 // Schemes as NumPy: the files of python/poslab/formulas, which are embedded in the program. The file for an encoding,
 // then its imports, and the names of other files for its options. A spelling with options gets the file of these
-// options, or else the file of its name; a line on stderr says where it has other numbers than the spelling. Throws
+// options, or else the file of its name; a line on stderr says if the file's numbers differ from the spelling's. Throws
 // BadInput for a composition and with did-you-mean.
 std::string in_numpy(const std::string& encoding);
 

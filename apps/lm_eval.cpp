@@ -45,7 +45,7 @@ struct Model {
   }
 };
 
-// asked: all that was typed of the test but for the encodings.
+// asked: the typed options of the test, except for the encodings.
 Model model_of(const LmEvalWords& w, Settings asked, const std::string& device) {
   if (w.hf.empty()) {
     RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run, device);
@@ -67,7 +67,7 @@ struct Tests {
   Values repeats;  // repeats of samples, by the name of their part
 };
 
-// Each encoding on the same texts. All are made before the first is tested. typed: all typed options of the test.
+// Tests each encoding on the same texts. All are checked before the first is tested. typed: the test's typed options.
 Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settings typed, const std::string& again,
                bool force) {
   if (!encodings.empty()) typed.emplace_back("encoding", "");

@@ -20,7 +20,7 @@ struct EvalWords {
   Settings settings() const { return tested.settings(); }
 };
 void test(const EvalWords&, const Kind&);  // tests the run and prints the result
-// The options. required: whether a run must be given.
+// Adds the options. required: whether a run must be given.
 void add_eval_options(CLI::App*, const Kind&, EvalWords&, bool required);
 void add_eval(Commands&, const Kind&, const char* summary);
 // `poslab decoder train`, resume and eval, for each kind that has a summary.

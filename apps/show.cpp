@@ -77,7 +77,7 @@ void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all)
         say(option);
       else
         say(fmt::format("{} {}", option, options.*member));
-    } catch (const BadInput&) {  // Nothing can be drawn without it.
+    } catch (const BadInput&) {  // Nothing can be drawn without the setting.
     }
   };
   try_without("seed", &show::Options::seed);
@@ -131,7 +131,7 @@ void run(ShowWords w) {
   tell_without_effect(w, all);
   for (const show::View& view : all)
     for (const std::string& line : view.lacks)
-      if (!page) tell(stderr, "{}\n", line);  // which has it beside the picture
+      if (!page) tell(stderr, "{}\n", line);  // a page has the line beside the picture
   if (!w.out.empty()) {
     write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
                       : table ? show::csv(all)

@@ -13,7 +13,7 @@ class TypedChoices {
   void add(CLI::App* command, const ChoiceTable&);
   // words: "--lengths,--eval-lengths"; of_run: options of an existing run, with its values in place of the defaults
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
-  // The typed options, completed and without repeats. Throws BadInput for an option with two values.
+  // The typed options, spelled out and without repeats. Throws BadInput for an option with two values.
   Settings settings(const std::string& but = "") const;
   std::string typed(const std::string& name) const;      // an option as typed, or ""
 

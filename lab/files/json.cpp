@@ -89,7 +89,7 @@ std::string in_short(const Json& value) {
   constexpr size_t most = 120;
   const std::string text = value.dump();
   size_t end = most;
-  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // not the rest of a character
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // cuts no character
   return text.size() <= most ? text : text.substr(0, end) + "...";
 }
 

@@ -26,7 +26,7 @@ const Bytef* start(const std::string& bytes) { return reinterpret_cast<const Byt
 
 std::string deflated(const std::string& bytes) {
   z_stream z{};
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)  // -15: without wrapping
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)  // -15: without a header
     throw std::bad_alloc();
   std::string made(deflateBound(&z, bytes.size()), '\0');
   z.next_in = const_cast<Bytef*>(start(bytes)), z.avail_in = uInt(bytes.size());

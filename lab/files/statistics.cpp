@@ -30,8 +30,8 @@ Interval bootstrap(const std::vector<double>& x) {
   return {means[tail], means[draws - 1 - tail]};
 }
 
-// Up to 3 values the interval reaches both ends, so all n have one sign. Beyond that it was measured; a test draws the
-// values again.
+// The interval of 2 or 3 values reaches from the least to the largest, so it excludes zero if all have one sign. For
+// more values the number was measured; a test measures it again.
 int excluded_by_luck(int n) {
   switch (n) {
     case 2:

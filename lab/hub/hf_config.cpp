@@ -93,7 +93,7 @@ int window_of(Keys& config) {
 std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
   const bool qwen = type.starts_with("qwen"), gemma = type == "gemma3_text";
   int window = type == "mistral" || gemma ? window_of(config) : 0;
-  int first = 0, every = 0;  // from this layer on, except every such layer
+  int first = 0, every = 0;  // windows begin at layer `first`; every `every`-th layer sees all keys
   if (type == "phi3" && config.has("sliding_window")) window = window_of(config);
   if (qwen) {
     window = config.on("use_sliding_window", false) ? window_of(config) : (config.get("sliding_window"), 0);

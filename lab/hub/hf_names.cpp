@@ -9,8 +9,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-// Names within a layer, by the parameter's name in its block. The norm before the feed-forward network has LLaMA's
-// name, which families with norms after attention use for those.
+// Names within a layer, by the parameter's name in its block. LLaMA calls the norm before the feed-forward network
+// post_attention_layernorm, a name that families with a norm after attention give to that norm.
 std::string in_layer(const std::string& parameter, NormPlace norms) {
   static const Names all = {{"norm1.gain", "input_layernorm.weight"},
                             {"attention.query", "self_attn.q_proj.weight"},

@@ -300,7 +300,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
   }
 }
 
-// A mark replaces each space, and precedes every piece ("always"), the first of the text ("first"), or none.
+// A mark replaces each space, and precedes every piece ("always"), the text's first one ("first"), or none ("never").
 void HfPieces::add_metaspace(const json& step, const std::string& where) {
   require_only(!marks_spaces_, where, step);
   marks_spaces_ = true;

@@ -49,7 +49,7 @@ std::string yarn(Keys& of, int length, int longest) {
   return text;
 }
 
-// The square root of 1 + ln factor / ln length is the default of attention_factor, 1 where factor is below 1.
+// The default of attention_factor is the square root of 1 + ln factor / ln length, and 1 if factor is below 1.
 std::string longrope(Keys& of, int length, int longest, int pairs) {
   const double factor = std::max(1.0, of.number("factor", double(longest) / length));
   return fmt::format("longrope:length={},factor={},long={},short={}{}", length, spelled(factor),
@@ -73,8 +73,8 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
             type);
 }
 
-// of: the object of the rotation. theta: the key of the base in config.json if `of` has none, and the base without
-// either.
+// of: the object that describes the rotation. theta: the key of the base in config.json if `of` has none, and the base
+// if both lack it.
 HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::pair<const char*, double>& theta) {
   const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
   const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // its name in the first release

@@ -151,7 +151,7 @@ const std::string& HfTokenizer::text(int token) const {
 }
 
 // The tokens of single characters, before any merge, and the end of each in the text. As in the library, an unknown
-// character is written only at the next known one or at the end, so after byte tokens between them.
+// character's token is written only before the next known one or at the end, so after any byte tokens in between.
 std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& word) const {
   std::vector<Letter> all;
   std::optional<Letter> unknown;
@@ -188,7 +188,7 @@ std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& w
   return all;
 }
 
-// Joins the pair with the oldest merge, of equal ones the leftmost, until none is left. A heap holds the candidates;
+// Joins the pair with the oldest merge, the leftmost such pair first, until none is left. A heap holds the candidates;
 // changed ones are skipped.
 bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t most) const {
   if (const auto whole = token_.find(word.text); whole_words_ && whole != token_.end()) {

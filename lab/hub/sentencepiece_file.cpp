@@ -61,7 +61,7 @@ bool leads_out(std::string_view table) {
   for (size_t at = 0; at < count; ++at) {
     uint32_t x = 0;
     std::memcpy(&x, trie.data() + at * unit, unit);
-    const bool leaf = x >> 31;  // names a string; other units name the block of those that follow
+    const bool leaf = x >> 31;  // points to a string; other units point to their children's block
     const size_t follow = at ^ size_t(x >> 10) << ((x & 512) >> 6);
     if (leaf ? (x & 0x7fffffff) >= strings.size() : follow >= count) return true;
   }

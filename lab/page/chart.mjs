@@ -1,5 +1,5 @@
-// Line charts, as README.md has them: SVG in two widths, of which the style sheet shows one; a legend, in which the
-// pointer or the arrow keys read values; names at the ends of the curves.
+// Line charts, described in README.md: SVG in two widths, of which the style sheet shows one; a legend, which shows
+// values at the pointer or by the arrow keys; names at the ends of the curves.
 import {element, from_html} from './element.mjs';
 import {even_ticks, log_ticks, scale, some_of} from './scale.mjs';
 import {escape, number, percent, prose, short} from './text.mjs';

@@ -24,7 +24,7 @@ export const scrolled = (label, html) =>
 export const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
 let groups = 0;
-// Radio buttons that set chosen[key] to the number of the text picked, and draw again.
+// Radio buttons that set chosen[key] to the index of the picked text, and draw again.
 export function choice(legend, texts, chosen, key, redraw) {
   if (texts.length < 2) return '';
   const name = `${legend}-${++groups}`;
@@ -52,8 +52,8 @@ export function answered(input, [name, expected], said, scored, gap = '') {
 }
 
 let plays = 0;
-// A slider over the texts of `marks`, with a button that plays it from where it stands to its end, or anew from
-// there; show(n) draws what mark n stands for, and may be a promise, for which the next one waits. Any touch stops it.
+// A slider over the texts of `marks`, with a button that plays it to its end, or from the beginning if it is there.
+// show(n) draws for mark n, and may return a promise, for which the next mark waits. Moving the slider stops it.
 export function player(label, marks, from, show, seconds = 8) {
   const at = element('input', {type: 'range', min: 0, max: marks.length - 1, value: from});
   const text = element('output'), button = element('button', {type: 'button'});

@@ -1,5 +1,5 @@
 // The maps of `poslab view`: tiles, which are scripts that are loaded when they are first shown, and the visible part
-// of a map, on a canvas. A tile is {codes, width, height}; what a code means is said in lab/pages/view/tiles.h.
+// of a map, on a canvas. A tile is {codes, width, height}; lab/pages/view/tiles.h defines the codes.
 import {element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {ramp} from './theme.mjs';
@@ -107,8 +107,8 @@ export function maps_of(data) {
   // A cell of the level that is drawn covers a pixel of the screen or more, so that none is left out.
   const level_at = zoom => Math.max(0, Math.min(coarsest, Math.ceil(-Math.log2(zoom * devicePixelRatio))));
 
-  // here: {query, key}, the cell that is read; symbols and first_output: those of the run; then: called when a tile
-  // that is missing has come.
+  // here: {query, key}, the cell that is read; symbols and first_output: the run's; then: called when a missing tile
+  // has loaded.
   function draw(canvas, map, view, colors, {here, symbols, first_output, then}) {
     const scale = devicePixelRatio, width = canvas.clientWidth, height = canvas.clientHeight;
     if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale))

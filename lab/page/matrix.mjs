@@ -9,7 +9,7 @@ const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c =
 const value = (matrix, n) => matrix.values?.[n] ??
     matrix.low + cells(matrix)[n] / 255 * (matrix.high - matrix.low);
 const two_sided = matrix => matrix.two_sided ?? (matrix.low < 0 && matrix.high > 0);
-// The numbers at the ends of the colors; of two sides, 0 is in the middle.
+// The numbers at the ends of the color scale; if it has two sides, 0 is in the middle.
 function ends_of(matrix) {
   const reach = Math.max(-matrix.low, matrix.high);
   return two_sided(matrix) ? [-reach, reach] : [matrix.low, matrix.high];
@@ -27,8 +27,8 @@ function image_of(matrix) {
   return canvas.toDataURL();
 }
 
-// A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer
-// or the arrow keys, which with Shift go ten cells; `moved` gets that cell, or none. show(i, j) and hide() do the same.
+// A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell that the pointer or
+// the arrow keys (with Shift ten cells) select; `moved` gets that cell, or none. show(i, j) and hide() do the same.
 /**
  * @param {any} matrix
  * @param {any} drawn
@@ -141,7 +141,7 @@ export function string_rows({input, expected, predicted, counted}) {
   const said = predicted.map((symbol, o) => [symbol, symbol === expected[o]]);
   return answered(input.join(gap), ['expected', expected.join(gap)], said, counted, gap);
 }
-// The map of a layer and head, of which 0 is the maximum over heads.
+// The map of a layer and head; head 0 is the maximum over heads.
 export function attention_card(above, {input, expected, predicted, queries, block, layers}, chosen, of, ...below) {
   const layer = layers[chosen.layer], matrix = layer && (chosen.head ? layer.heads[chosen.head - 1] : layer.max);
   if (!matrix)

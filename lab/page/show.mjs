@@ -21,7 +21,7 @@ export function matrices({row, col, first_row, matrices: all}) {
   return place;
 }
 
-const most_clocks = 16;  // one scheme's; if it has more pairs, this many at even steps
+const most_clocks = 16;  // for one scheme; if it has more pairs, evenly spaced ones are shown
 function clock(frequency, pair, color) {
   const hand = element('path', {class: 'key'});
   const name = frequency === 0 ? 'does not turn' : `${short(2 * Math.PI / Math.abs(frequency))} to a turn`;

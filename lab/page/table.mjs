@@ -1,11 +1,11 @@
-// Tables, as README.md has them: numbers by the form of their column, runs with a mark in their color.
+// Tables, described in README.md: numbers by the form of their column, runs with a mark in their color.
 import {scrolled} from './element.mjs';
 import {escape, formatted} from './text.mjs';
 
 const mark = color => color ? `<i class="mark ${color}" aria-hidden="true"></i>` : '';
 
-// A number, a text, nothing, or {value or text, color, low and high, below or beside, strong}; for a list, the
-// difference.
+// A number, a text, nothing, or {value or text, color, low and high, below or beside, strong}; a list of these is
+// written as a difference.
 function content(cell, form) {
   if (Array.isArray(cell)) return cell.map(one => content(one, form)).join(' − ');
   if (typeof cell === 'string') return escape(cell);
@@ -21,7 +21,7 @@ function content(cell, form) {
 }
 const attribute = (name, value) => value ? ` ${name}="${value}"` : '';
 
-// Neighbours of one group have its name above them.
+// A row with the name of each group above its neighbouring columns.
 function groups_of(columns) {
   const spans = [];
   for (const {group = ''} of columns)

@@ -1,4 +1,4 @@
-// Text and numbers as pages show them: prose, whose form README.md has, as HTML, and numbers by the forms of columns.
+// Text and numbers as pages show them: prose (described in README.md) as HTML, and numbers by the forms of columns.
 
 // The picture of a control character.
 export function escape(text) {

@@ -12,14 +12,14 @@ export function viewer(data) {
   const bar = element('div', {id: 'controls'}), place = element('div', {id: 'panes'});
   const steps = [...new Set(runs.flatMap(run => run.steps))].sort((a, b) => a - b);
   const scales = ['logarithmic', 'linear'];
-  // Slots and cells count from 0; layer, head and step are as people call them. span: slots across the shorter side of
-  // a map. right: the run beside it; runs.length is none.
+  // Slots and cells count from 0, layers and heads from 1. span: slots across the shorter side of a map. left, right:
+  // the indices of the shown runs; right = runs.length: no second run.
   const standard = {
     left: 0, right: Math.min(1, runs.length), step: steps.at(-1), layer: data.opens.layer, head: data.opens.head,
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
   };
   const state = {...standard};
-  let panes = [], address = '', writing;  // address: the link as it was last read or written; writing: it, soon
+  let panes = [], address = '', writing;  // address: the link as last read or written; writing: the timer of a write
 
   // ---- The link: all that differs from the defaults. A number out of range is moved into it.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);

@@ -45,7 +45,7 @@ Settings planned(const std::string& folder, const std::string& positions, const 
   return all;
 }
 
-// Its test; the run exists afterwards.
+// The test of the run with these options, which is trained first unless it is complete.
 std::vector<AtLength> trained(const Settings& all) {
   const Choices c = configure(all);
   const std::string& folder = c["out"];

@@ -28,8 +28,8 @@ struct Artifact {
   std::function<Trials(const Choices& defaults)> trials = nullptr;  // null: nothing is trained for it
   // for a source that is not a sweep, in place of these (models.h)
   ModelSource (*models)(const ModelRequest&) = nullptr;
-  // Trainings of a second stage, chosen by the results of the first; empty until those exist. Both stages are drawn
-  // together.
+  // Trainings of a second stage, chosen by the results of the first, and none until the first is done. Both stages are
+  // drawn together.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // whether its runs differ in kind from its source's, so that it must be named itself
   bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them

@@ -40,8 +40,8 @@ struct FigureFiles {
   std::string width = {};
 };
 
-// For about.json, from which Python draws: of the page, with the numerics number of this program for each instruction
-// set; and {"name", "title", "source", "notes": []} of an artifact.
+// For about.json, from which Python draws: the page's fields, with the numerics number of this program for each
+// instruction set; and an artifact's, {"name", "title", "source", "notes": []}.
 Json about(const std::string& size, const std::string& command, const std::string& summary);
 Json about_artifact(const Artifact&);
 std::string made_by();  // "Drawn by: commit ..., isa ..., ..."

@@ -105,7 +105,7 @@ Alignment of_run(const AlignRequest& r) {
   return made;
 }
 
-// One of the questions that `poslab t5 eval --hf` asks.
+// Alignment of an external checkpoint, on questions like those of `poslab t5 eval --hf`.
 Alignment of_checkpoint(const AlignRequest& r) {
   t5::English e = t5::english(r.task, r.questions);
   e.sizes = all_lengths(r.how), e.samples = r.samples;

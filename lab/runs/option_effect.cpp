@@ -18,11 +18,11 @@ namespace {
 
 constexpr int sequences = 2, words = 8;
 constexpr double most_products = 1e9;   // of a pass, which takes a tenth of a second
-constexpr int all_queries = 512;        // slots up to which each asks; beyond, a few last ones ask all keys
+constexpr int all_queries = 512;        // up to so many slots all are queries; beyond, only the last few
 constexpr int last_queries = 64;
 constexpr double rounding_error = 1e-6;  // of the largest logit
 
-// With the run's heads, and a layer of each kind of either scheme.
+// A model with the run's heads, and a layer of each kind that either scheme has.
 TransformerSpec small_model(const RunSpec& c, const RunSpec& other, bool causal) {
   const bool one_head = c.has("unit") && c["unit"] == "gau";
   TransformerSpec s;
@@ -40,7 +40,7 @@ double products(const TransformerSpec& s, int slots, int queries) {
   return sequences * ((s.layers - 1) * all + 2 * slots * d * d + queries * d * (4 * d + 2. * slots));
 }
 
-// Of random tokens, in training or at test. All parameters are random, so that a bias that begins at 0 counts, too.
+// The logits of random tokens. All parameters are random, so that a bias that begins at 0 has an effect, too.
 std::vector<real> logits(const RunSpec& c, bool at_test, TransformerSpec s, int slots, int queries) {
   s.encoding = c.scheme, s.temperature = at_test ? c.test_temperature : c.temperature;
   const Params p(1);
@@ -70,7 +70,7 @@ double distance(const std::vector<real>& one, const std::vector<real>& other) {
   return difference == 0 ? 0 : difference / most;
 }
 
-// In training and at test.
+// The largest distance between the models' logits, in training and at test.
 double distance(const RunSpec& c, const RunSpec& other, int slots) {
   const int queries = slots > all_queries ? last_queries : slots;
   double most = 0;

@@ -1,4 +1,4 @@
-// Finds options of a scheme, a sampler or a temperature that do not change what a model with the run's heads computes.
+// Finds options of a scheme, a sampler or a temperature that change no result of a model with the run's heads.
 #pragma once
 #include <string>
 #include <vector>

@@ -41,7 +41,7 @@ std::string name_from_options(const Kind& kind, const Values& options) {
   return fmt::format("{}-{:08x}", name.substr(0, longest_name - 9), checksum);
 }
 
-// Whether writing there loses nothing: the name is free, or belongs to the same test.
+// Whether writing the test loses nothing: its name is free, or belongs to the same test.
 bool is_free(const std::string& folder, const OtherTest& test) {
   const std::string json = folder + "/" + json_of_test(test.name);
   if (!fs::exists(folder + "/" + csv_of_test(test.name))) return true;  // a JSON file alone belongs to a failed test

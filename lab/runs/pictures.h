@@ -1,7 +1,7 @@
 // Pictures of a trained model, kept in the run folder as pictures.json for the report: the position matrices of its
 // scheme and the attention maps of one test string at a trained and at the longest tested length.
 //
-//   {"positions": {"layers": [[M of each head] of each layer], "before": likewise, "reading": "..."},
+//   {"positions": {"layers": [[M of each head] of each layer], "before": the same, "reading": "..."},
 //    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted",
 //    "queries", "block",
 //                  "layers": [{"max": M, "heads": [M, ...]}, ...]}, ...]}

@@ -31,7 +31,7 @@ bool read_as(const Column& c, const std::string& text, Row::Cell& cell) {
   return !c.fraction || (x >= 0 && x <= 1);
 }
 
-// Indices of this header's columns among the kind's.
+// Indices of this header's columns among the columns of the kind.
 std::vector<size_t> places_of(const std::string& header, const Kind& kind, const std::string& path) {
   const std::vector<std::string> names = split(header, ',');
   for (const Column& c : *kind.columns)

@@ -44,7 +44,7 @@ Run create_run(const RunSpec& c, std::optional<Origin> origin) {
 
 namespace {
 
-// An earlier checkpoint replaces the last one: the displayed weights are not the tested ones.
+// Notes that an earlier checkpoint has replaced the last one, so that the shown weights are not the tested ones.
 void tell_earlier(const RunFolder& run, const Choices& own, int64_t step) {
   const std::optional<int64_t> tested = record_before(run.path(), own).steps;
   if (tested && *tested != step)

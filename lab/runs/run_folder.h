@@ -1,4 +1,4 @@
-// The run folder: all that a run leaves behind. All of it is a function of config.toml alone, except for clock.jsonl,
+// The run folder: all that a run leaves behind. Everything is a function of config.toml alone, except for clock.jsonl,
 // the clock times in tests.jsonl and result.json, and the checksum of tests.jsonl in result.json.
 //
 //   config.toml               the run's options (experiment/choice_table.h)
@@ -38,7 +38,7 @@ class RunFolder {
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {},
                           int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
-  // An existing run. Throws BadInput if it is none or of another version, and Failure if another process uses it. A
+  // An existing run. Throws BadInput if it is no run or of another version, Failure if another process uses it. A
   // lone checkpoint page.safetensors, saved by the page of `tools/web`, becomes the run folder `page` beside it; a
   // checkpoint within a run opens the run.
   static RunFolder open(const std::string& path);

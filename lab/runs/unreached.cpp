@@ -148,7 +148,7 @@ std::vector<std::string> unreached(const RunSpec& c, const Settings& inherited) 
   const int slots = kind_of(c).longest(c), layers = deepest_stack(c);
   Lines lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
   add(lines, of_draws({c.scheme, test_sampler(c), slots, c.test_temperature, layers}), "at test ");
-  if (lines.empty()) lines = options_without_effect(c);           // they may hide the effect of the others
+  if (lines.empty()) lines = options_without_effect(c);           // else those settings may hide an effect
   add(lines, of_options(c, inherited)), add(lines, of_schedule(c)), add(lines, of_pool(c, inherited));
   if (c.has("tokens") && c.whole("tokens") < c.whole("shortest"))
     lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one, and so "

@@ -30,8 +30,8 @@ std::vector<std::string> unreached(const RunSpec&, const Settings& inherited = {
 // Writes the lines to the log of this thread: stderr, except in a sweep's worker.
 void tell_unreached(const AtWork&);
 void tell_unreached(const RunSpec&, const Settings& inherited);
-// Prints a note if numbers that a user has to give, such as those of `poslab calibrate`, are the defaults of an
-// example.
+// Prints a note if numbers that a user has to give, such as the biases that `poslab calibrate` writes, are still an
+// example's.
 void tell_example(const Chosen<Scheme>&, const Chosen<Sampler>&);
 // Prints a note if the attention of an input of this length, which an option names, was never trained.
 void tell_untrained(const Choices&, int length, const char* option);

@@ -1,5 +1,5 @@
 // The state of the page as a link, and back: the part that is shown, lanes, settings of training and the questions of a
-// part are in the fragment, and a link that is wrong in one place is right in all others. Experiments on a trained
+// part are in the fragment, and an error in one part of a link leaves the others valid. Experiments on a trained
 // model (silenced heads, positions, a temperature) are not in it.
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
@@ -12,14 +12,14 @@ const whole = (least, most, standard) =>
     ({standard, takes: `a whole number from ${least} to ${most}`, fits: is_whole(least, most)});
 const one_of = (...names) =>
     ({standard: names[0], takes: `one of ${names.join(', ')}`, fits: text => names.includes(text)});
-// The settings of a link that take not every text; the state has those with a default in quotes as texts.
+// The settings of a link that accept only some texts; the state keeps those whose default is in quotes as texts.
 const CHECKED = {
   lr: {standard: '0.001', takes: 'a number above 0, at most 1', fits: is_rate}, max_position: whole(1, 999999, '400'),
   length: whole(1, 500, 20), steps: whole(1, 100000, 1200), layers: whole(1, 8, 2), heads: whole(1, 16, 4),
   d_model: whole(4, 256, 64), batch: whole(1, 256, 32), train_length: whole(1, 100, 20), scene: whole(1, 6, 1),
   layer: whole(1, 8, 1), head: whole(1, 16, 1), time: whole(2, 512, 64), own: one_of('bias', 'positions', 'frequencies')
 };
-// and those that do
+// the settings that accept any text
 const TEXTS = {task: 'bucket_sort', string: '', matrix: 'alibi', beside: '', expression: '', guess: ''};
 const LONGEST_LINK = 8000, LONGEST_TEXT = 600, MOST_LANES = 4;
 
@@ -28,7 +28,7 @@ export const FIRST_LANES =
     [plain_lane('learned'), plain_lane('rope'), plain_lane('alibi'), plain_lane('rope', 'randomized')];
 
 let of_runs = {};
-// A page with runs of its own begins with these, and a link has the differences.
+// A page with runs of its own begins with these settings, and a link has the differences from them.
 export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {

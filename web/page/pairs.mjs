@@ -16,7 +16,7 @@ export class Matrix {
     this.picture = element('div');
     this.said = live('said');
     this.node = element('figure', {class: 'matrix-card'}, this.caption, this.picture, this.said);
-    this.beside = [];  // others, which show the same cell
+    this.beside = [];  // other matrices, which show the same cell
   }
   // {size, values (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of the values
   // unless it is given; names: the slots', written along both sides while there is room.

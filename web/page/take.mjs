@@ -104,7 +104,7 @@ export function set_field(lane, field, value) {
   lane[field] = value;
   if (lane.more) lane.more = Object.fromEntries(Object.entries(lane.more).filter(([name]) => !gone.includes(name)));
 }
-// Those of them that differ from the program's defaults, in words. options: the program's list
+// A lane's `more` options that differ from the program's defaults, in words. options: the program's list
 export const more_words = ({more = {}}, options) =>
     Object.entries(more)
         .filter(([name, value]) => options.find(o => o.name === name)?.default !== value)

@@ -98,7 +98,7 @@ const calls = {
     model.done = steps;
     return about();
   },
-  // Those of these lengths that fit the model.
+  // The given lengths that fit the model.
   fitting: lengths => lengths.filter(length => {
     try {
       return need_model().test({lengths: [length], strings: 1}).length;

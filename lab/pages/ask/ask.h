@@ -21,9 +21,9 @@ struct Look {
 Look read_look(const std::string& text, const RunSpec&, int symbols);
 std::string words_of(const Look&);  // "layer 2, head 3"
 
-// Throws BadInput if the weights of a string of this many slots would not fit.
+// Throws BadInput if a string has more slots than attention can be drawn for.
 void check_look(int slots);
-// The weights of the answer slots for all slots, by row. (O, T)
+// The attention weights of the answer slots over all slots, by row. (O, T)
 std::vector<double> weights(const Respondent&, const Answer&, const Look&);
 
 // The same as a grid for a terminal, a character for each weight. Empty if it would be more than 160 columns wide.
@@ -45,7 +45,7 @@ struct Exchange {
 
 // An answer to read: its slots in rows of 16, each with the probability of its symbol.
 std::string text_of(const Respondent&, const Exchange&);
-// A matrix as a list of so many rows.
+// A matrix as a list of this many rows.
 nlohmann::json in_rows(const std::vector<double>&, size_t rows);
 // {"task", "encoding", "positions", "temperature", "input", "length", "expected", "answer", "scored", "right", "share",
 //  "draws", "share_of_each_draw", "probabilities": (O, V), "baselines": {"chance", "majority", "content_only"}}
@@ -69,7 +69,7 @@ class Session {
 
  private:
   Exchange ask(const Tokens& input);
-  bool looks() const { return look_.layer || options_.page; }  // with the weights of attention
+  bool looks() const { return look_.layer || options_.page; }  // whether answers need attention weights
   std::string run_;
   Respondent respondent_;
   Options options_;

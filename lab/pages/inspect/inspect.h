@@ -8,9 +8,9 @@ namespace poslab::inspect {
 
 // The runs are of tasks, of language models (experiment/language/inside.h) or of T5s (experiment/t5/inside.h). lengths:
 // empty for each run's own (experiment/lengths.h; of a language model the trained length and twice that, of a T5 four
-// times). device: "" for each run's own. text: of language models, shown with its attention in place of the first
-// one of the test. BadInput, before anything is written, where a run is missing, runs of several kinds are mixed, or a
-// length has no room, or if it seems too large for the memory, unless `force`; Failure if `out` cannot be written.
+// times). device: "" for each run's own. text: for language models, shown with its attention in place of the test's
+// first text. Throws BadInput, before anything is written, if a run is missing, if kinds of run are mixed, if a length
+// has no room or, unless `force`, if the memory seems too small; Failure if `out` cannot be written.
 void write(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples, const std::string& out,
            const std::string& device = "", const std::string& text = "", bool force = false);
 

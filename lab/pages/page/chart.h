@@ -44,8 +44,8 @@ std::string csv_cell(std::string text);  // in quotes if need be
 // panel,series,x,y,low,high: a row for each point with a number; low and high of a band.
 std::string charts_csv(const std::vector<Chart>&);
 
-// The axes hold all points, with a share `room` of the range in addition at the ends of y, which begins at `floor` if
-// that is a number. A flat chart gets some room, and one without points stays as it is.
+// Fits the axes to all points. The y axis is longer by `room` times their range at each end, but begins at `floor` if
+// `floor` is a number. A flat chart gets some room, and a chart without points does not change.
 void fit(Chart&, double room = 0, double floor = std::nan(""));
 
 // The lowest and highest point in each of `bins` intervals: the outline of a dense noisy curve.

@@ -1,4 +1,4 @@
-// What all pages share: their documents, line charts and matrices as data.
+// The common parts of all pages: their documents, line charts and matrices as data.
 #pragma once
 #include "lab/files/matrix.h"
 #include "lab/pages/page/chart.h"

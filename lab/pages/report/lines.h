@@ -28,7 +28,7 @@ struct Group {       // the lines of one task or text, which share charts
   std::string task;  // task or text; texts at one path also have their checksums
   std::vector<Line> lines;
   const Kind& kind() const { return *lines.front().first().kind; }
-  bool has_seeds() const;  // several values, for some line
+  bool has_seeds() const;  // whether some line has several
   bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
@@ -36,7 +36,7 @@ std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind;
 
 bool same_tokens(const Line&, const Line&);  // of language models: otherwise bits per byte alone compare
 bool same_test(const Line&, const Line&);    // of language models: the same tokens of the same windows count
-bool lengths_differ(const Group&);           // the longest ones, of its lines
+bool lengths_differ(const Group&);           // whether its lines' longest do
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {

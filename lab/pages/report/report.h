@@ -17,8 +17,8 @@ namespace poslab::report {
 //
 // Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows of all eval.csv.
 //
-// Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models
-// are mixed, Failure where a file is damaged or `out` cannot be written; then an old file at `out` is unchanged.
+// Throws BadInput if a folder is missing, if no run is finished, or if runs of tasks and of language models are mixed;
+// Failure if a file is damaged or `out` cannot be written. An old file at `out` is then unchanged.
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
                                const std::string& width = "", bool slides = false);
 

@@ -123,7 +123,7 @@ void describe_text(TestedRun& run) {
                          double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
 
-// The run with the options of run.test: once for each of its tasks.
+// The run as tested by run.test, once for each of its tasks.
 std::vector<TestedRun> read_of(TestedRun run) {
   auto [rows, read] = read_test(run.folder, run.test);
   run.all = std::move(rows), run.record = std::move(read);

@@ -26,7 +26,7 @@ struct TestedRun {
   Values config;           // config.toml's values as shown, and the test's; switches are on or off
   Values retested;         // options of the test that differ from config.toml
   Values setting;          // the setting: all options except task, text, seed and those that change no result
-  std::string other_test;  // the difference between a further test and the run's own: "eval_lengths=1:40"; else ""
+  std::string other_test;  // how a further test differs from the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
   Results all;           // rows of eval.csv for the task
   Results tested;        // rows for the curve of accuracy, by rising length; for a text, without repeats

@@ -14,7 +14,7 @@
 namespace poslab::show {
 namespace {
 
-// The ends of the finite numbers; 0 and 0 without any. An end that is the remainder of numbers that cancel is 0.
+// The least and the largest finite number; 0 and 0 without any. An end that is only a rounding error counts as 0.
 std::pair<double, double> reach(const std::vector<double>& cells) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double v : cells)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// The difference of two matrices head by head; one that is the same for all heads goes with each head of the other.
+// The difference of two matrices head by head. A matrix that all heads share is compared with each head of the other.
 void add_difference(View& view) {
   if (view.matrices.size() != 2) return;
   const auto &a = view.matrices[0].heads, &b = view.matrices[1].heads;

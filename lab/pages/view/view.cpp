@@ -169,7 +169,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
       {"matrix", "map", "view"});
 }
 
-// Also the head shown first, from the first run's newest checkpoint.
+// Also returns the head that the page shows first, found in the first run's newest checkpoint.
 std::pair<Written, Folder::Clearest> write_all_maps(std::vector<Subject>& subjects, const Options& options,
                                                     const std::string& folder) {
   size_t maps = 0;

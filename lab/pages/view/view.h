@@ -17,7 +17,7 @@ namespace poslab::view {
 
 constexpr int most_slots = 4096;
 
-// The request. Numbers count from 1.
+// The requested maps. Numbers count from 1.
 struct Options {
   int length = 0;         // length of the input, or tokens; 0: the trained length
   int sample = 1;         // index of the string, text or question of the test
@@ -39,7 +39,7 @@ struct Subject : Sample {
 Subject open(const std::string& folder, const Options&);
 
 struct Written {
-  int maps = 0;      // one head of a layer at a checkpoint
+  int maps = 0;      // a map is of one head at one checkpoint
   double bytes = 0;  // of all files
 };
 // Makes the folder, complete or not at all. Keeps the weights of one layer in memory. Throws BadInput, before anything

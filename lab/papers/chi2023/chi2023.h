@@ -1,7 +1,7 @@
 // Trainings and measurements behind the second source (Chi, Fan, Rudnicky 2023; spec C.2), which
-// python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature corrects it. Its
-// models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its place one with
-// RoPE, ALiBi or a learned table.
+// python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature corrects it. The
+// paper's models are Flan-T5; ours is a small T5 that learns the paper's tasks as symbols (tasks/retrieval), and for
+// comparison the same with RoPE, ALiBi or a learned table.
 //
 // Measurements beside tests are records (lab/papers/measured.h), which kept.jsonl has, too:
 //
@@ -35,7 +35,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets);
 std::vector<Model> models(const Setup&);
 ModelSource source(const ModelRequest&);  // throws as setup()
 
-// Accuracy of random answers: any in the context or, if that has one, any of its form.
+// Accuracy of a random answer: any of those in the context or, if the context has only one, any of its form.
 double guess(const std::string& task, int length);
 Json biases(const T5&);
 Json logits(t5::State&);  // logits for each of its tasks; the state keeps only the last
@@ -45,11 +45,11 @@ Json logits(t5::State&);  // logits for each of its tasks; the state keeps only 
 Trials of_cross(const Choices& defaults);
 Json cross(const Outcomes&, const Choices& defaults, const std::string& folder);  // Artifact::measured
 
-// Measurements of a trained model, without training. Lengths are lengths of inputs. Mean accuracy over the lengths
-// beyond the trained ones, as in range evaluation, with a policy at test: "log", "pmax" or "entropy". The last two are
-// aligned with the longest trained length (experiment/align).
+// Measurements of a trained model, without training. Lengths are lengths of inputs.
+// Mean accuracy over the lengths beyond the trained ones, as in range evaluation, with a policy at test: "log", "pmax"
+// or "entropy". The last two are aligned with the longest trained length (experiment/align).
 double accuracy_beyond(State, const std::string& policy);
-// On strings of the longest trained length, with one property of the longest tested length, and the others unchanged.
+// Accuracy at the longest trained length, with one property as at the longest tested length, the others unchanged.
 enum class Moved { nothing, positions, gaps, keys, dispersion, length };
 double accuracy_moved(State, Moved);
 bool can_move(const Choices&, Moved);  // gaps of counted positions never change; a table of offsets has no positions

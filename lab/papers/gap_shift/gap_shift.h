@@ -1,7 +1,7 @@
 // Trainings and measurements behind the artifacts of the gap shift, which python/poslab/papers/gap_shift.py
 // draws. Randomized positions keep the positions of longer strings in distribution, but not the gaps between
-// neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and the pool are tied by that:
-// a longer string with the gaps of a shorter one needs a larger pool.
+// neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. So length, gap and pool depend on each
+// other: a longer string with the gaps of a shorter one needs a larger pool.
 #pragma once
 #include "lab/papers/artifact.h"
 #include "lab/papers/measured.h"
@@ -31,7 +31,7 @@ Choices on_task(Choices defaults, const std::string& task);
 std::vector<int> lengths(const Choices&);  // all tested lengths: half the longest trained one, that one, twice it, ...
 double own_gap(const Choices&, int length);  // mean gap of uniform sampling: (N + 1) / (n + 1)
 std::string scattered(double gap);          // "scattered:gap=2.5"
-int strings(const Choices&);                 // in each cell of a grid
+int strings(const Choices&);                 // strings for each cell of a grid
 
 double majority(const Choices& on_task, int length);  // accuracy of the most frequent symbol of each slot
 

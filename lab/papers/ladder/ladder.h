@@ -8,7 +8,7 @@
 namespace poslab::reproduce::ladder {
 
 Trials first_stage(const Choices& defaults);  // throws BadInput if the tests of runs differ from the registered ones
-// For each task whose first stage is done, its candidate and the one for all tasks, and its opponent, on fresh seeds.
+// For each task whose first stage is done: its candidate, the candidate for all tasks, and the opponent, on new seeds.
 std::vector<ValueLists> second_stage(const Outcomes& first, const Choices& defaults);
 // {"registered": ladder.toml, "chosen": {"own": {TASK: [CANDIDATE, OPPONENT]}, "same": {...}}}, by name
 Json about(const Outcomes&);

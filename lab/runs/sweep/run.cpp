@@ -64,7 +64,7 @@ struct Running {
   Claim claim;
   std::shared_ptr<Child> child;
   size_t together;  // the trials that the child was given
-  size_t left;      // steps of the trial, with the current one
+  size_t left;      // remaining steps of the trial, with the current one
   Clock::time_point start;
 };
 
@@ -129,7 +129,7 @@ class Worker {
     }
   }
 
-  // A run is tested again; a trial restored from --kept has no weights, and is trained again.
+  // Makes the next worker test the run again, or train it again if it was restored from --kept, without weights.
   void forget_test(const Trial& t) {
     if (!fs::exists(folder_.run(t) + "/config.toml")) {
       fs::remove_all(folder_.run(t));
@@ -296,7 +296,7 @@ class Worker {
   std::deque<const Trial*> open_;
   std::vector<Running> running_;
   std::map<const Trial*, int> kills_;
-  std::map<const Trial*, size_t> together_;  // at most, in a population: another trial may have ended its process
+  std::map<const Trial*, size_t> together_;  // largest population it may join, as another trial may have crashed it
   bool stop_sent_ = false;
 };
 
