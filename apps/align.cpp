@@ -43,7 +43,7 @@ void run(AlignWords w) {
   how.per = AlignPer(place_of("--per", w.per, align_groups()));
   const bool by_grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
   if (!w.grid.empty() && !by_grid)
-    bad_input("--grid {} changes nothing: --mode {} is a formula, and pmax and entropy try temperatures; leave it out",
+    bad_input("--grid {} changes nothing: --mode {} is a formula; only pmax and entropy try temperatures; leave it out",
               w.grid, w.mode);
   if (how.mode == AlignMode::log && how.per != AlignPer::model)
     bad_input("--per {} changes nothing: --mode log gives all layers and heads one temperature; leave it out", w.per);

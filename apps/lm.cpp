@@ -151,7 +151,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   CLI::App* write =
       command("generate", "let a trained model or an external checkpoint write, to the terminal", generate_command);
   write->add_option("run", words->run, "the run folder");
-  write->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
+  write->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run")->type_name("FOLDER");
   write->add_option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)")
       ->type_name("NAME");
   write->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
@@ -165,7 +165,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   add_number(write, "top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)",
              {0, 1 << 30});
   add_number(write, "top-p", words->top_p,
-             "only the most probable tokens of that share, which is above 0 (1, or as --hf has it)", {0, 1});
+             "only the most probable tokens that make up this share, above 0 (1, or as --hf has it)", {0, 1});
   add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_matmul(write, words->matmul);
   add_device(write, words->device);

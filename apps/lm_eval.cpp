@@ -212,7 +212,7 @@ void add_lm_eval(Commands& commands) {
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
-  option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place", "FOLDER");
+  option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run", "FOLDER");
   option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)", "NAME");
   option("--length", words->length, "with --hf: the trained length (max_position_embeddings)", "2 .. 1048576");
   option("--text", words->text, "with --hf: a file or a folder (the compiler's headers)", "PATH");

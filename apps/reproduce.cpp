@@ -85,7 +85,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   catch_signals();
   const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures, python);
   say_what_is_drawn(w, summary);
-  if (failed) failure("{} failed; the same command tries again what is missing", counted(size_t(failed), "run"));
+  if (failed) failure("{} failed; the same command tries the missing ones again", counted(size_t(failed), "run"));
 }
 
 void make_artifacts(ReproduceWords w) {

@@ -140,7 +140,7 @@ void generate_answer(const AnswerWords& words) {
 std::function<void()> add_t5_generate(CLI::App* c) {
   const auto words = std::make_shared<AnswerWords>();
   c->add_option("run", words->run, "the run folder");
-  c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
+  c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run")->type_name("FOLDER");
   c->add_option("--prompt", words->prompt, "a text for the model")->type_name("TEXT");
   c->add_option("--file", words->file, "a file with the text")->type_name("FILE");
   add_number(c, "count", words->count, "new tokens, at most (64)", {1, 1000000});

@@ -38,7 +38,7 @@ std::string kind_of(mode_t mode) {
   if (bad_name({error, std::generic_category()}))
     bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
   failure("cannot {} {}: {}{}", what, path, std::strerror(error),
-          error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room, nothing that was there is lost" : "");
+          error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room (existing files are unchanged)" : "");
 }
 
 // A rename is on disk only when its folder is.

@@ -39,7 +39,7 @@ std::string deflated(const std::string& bytes) {
 
 void check_size(size_t bytes) {  // half of the range of 32 bits, so that no sum overflows
   if (bytes > std::numeric_limits<uint32_t>::max() / 2)
-    failure("npz: {} bytes, and a file may have 2 GB; ask for fewer runs or shorter strings", bytes);
+    failure("npz: {} bytes, but a file holds at most 2 GB; ask for fewer runs or shorter strings", bytes);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::string npy(const Array& a) {
 
 std::string npz(const std::vector<Array>& arrays) {
   if (arrays.size() > std::numeric_limits<uint16_t>::max())
-    failure("npz: {} arrays, and a file may have 65,535; ask for fewer runs", arrays.size());
+    failure("npz: {} arrays, but a file holds at most 65,535; ask for fewer runs", arrays.size());
   std::string files, directory;
   for (const Array& a : arrays) {
     const std::string name = a.name + ".npy", whole = npy(a);

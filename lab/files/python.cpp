@@ -43,7 +43,7 @@ int status_of(std::vector<std::string> words, const Files& files) {
   if (error) return 127;
   int raw = -1;
   while (::waitpid(child, &raw, 0) < 0) {
-    if (errno != EINTR) failure("lost sight of {}: {}", words[0], std::strerror(errno));
+    if (errno != EINTR) failure("cannot wait for {}: {}", words[0], std::strerror(errno));
     if (const int signal = caught_signal()) ::kill(child, signal);
   }
   return WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);

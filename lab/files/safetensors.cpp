@@ -30,7 +30,7 @@ Json header_of(std::string_view file, const std::string& path) {
     failure("{} is cut off, or no safetensors file: its header has {} bytes and {} are there; fetch it again", path,
             length, file.size() - length_bytes);
   if (length > longest_header)
-    bad_input("{} is not a safetensors file: its header has {} bytes, and the form allows {}", path, length,
+    bad_input("{} is not a safetensors file: its header has {} bytes, but the format allows only {}", path, length,
               longest_header);
   Json header = parse_json(file.substr(length_bytes, length), "the header of " + path);
   if (!header.is_object()) bad_input("{} is not a safetensors file: its header is not a JSON object", path);
@@ -58,7 +58,7 @@ TensorRecord record_of(const std::string& name, const Json& about, const std::st
   }
   const auto from = at.is_array() && at.size() == 2 ? whole_number(at[0], UINT64_MAX) : std::nullopt;
   const auto to = from ? whole_number(at[1], UINT64_MAX) : std::nullopt;
-  if (!to || *to < *from) damaged(path, name, "has the data_offsets {}, not two whole numbers that rise", in_short(at));
+  if (!to || *to < *from) damaged(path, name, "has the data_offsets {}, not two rising whole numbers", in_short(at));
   t.from = *from, t.to = *to;
   return t;
 }
@@ -70,7 +70,7 @@ void check_size(const TensorRecord& t, const std::string& path) {
   const bool none = std::find(t.shape.begin(), t.shape.end(), 0) != t.shape.end();
   for (const int n : t.shape) needed = none ? 0 : needed > there / uint64_t(n) ? UINT64_MAX : needed * uint64_t(n);
   if (needed != there)
-    damaged(path, t.name, "is {} {}, which does not fill its bytes {} to {}", t.dtype, to_string(t.shape), t.from,
+    damaged(path, t.name, "is {} {}, which does not fit its bytes {} to {}", t.dtype, to_string(t.shape), t.from,
             t.to);
 }
 

@@ -101,7 +101,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
   }
   if (gemma) every = config.size("sliding_window_pattern", most_layers, 6);
   config.get("_sliding_window_pattern");  // transformers writes it beside layer_types, but does not read it
-  if (gemma && !window) config.refuse("sliding_window", "1 or more: some of its layers slide");
+  if (gemma && !window) config.refuse("sliding_window", "1 or more: some layers have a window");
   std::vector<int> windows;
   for (int n = 0; n < layers; ++n) windows.push_back(n >= first && !(every && (n + 1) % every == 0) ? window : 0);
   if (!config.get("layer_types").is_null()) {

@@ -29,7 +29,7 @@ bool is_hf_folder(const std::string& path) {
 void require_folder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     bad_input(
-        "{} is not a folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
+        "{} is not a folder; --hf names one with config.json and model.safetensors. poslab fetches no models: "
         "`hf download NAME --local-dir FOLDER` does",
         folder);
   if (std::filesystem::exists(folder + "/config.toml") && !std::filesystem::exists(folder + "/config.json"))
@@ -81,7 +81,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const s
 
 void check_vocabulary(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
   if (tokenizer.size() > vocabulary)
-    bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
+    bad_input("{} has tokens up to {}, but by its config.json the model has {}: they do not belong together", path,
               tokenizer.size() - 1, vocabulary);
 }
 
@@ -112,7 +112,7 @@ void require_trainable(const HfConfig& config, const std::string& folder) {
   const DecoderSpec& s = config.spec;
   const auto refuse_if = [&](bool has, const char* what) {
     if (has)
-      bad_input("from = {}: its model has {}, and one in training has none; begin with a LLaMA, or with a Qwen 2 or "
+      bad_input("from = {}: its model has {}, which poslab does not train; begin with a LLaMA, or with a Qwen 2 or "
                 "Mistral without windows", folder, what);
   };
   refuse_if(s.head_dim != 0, "heads of another width than hidden_size / num_attention_heads");
@@ -122,7 +122,7 @@ void require_trainable(const HfConfig& config, const std::string& folder) {
   refuse_if(s.norms != NormPlace::before, "norms after its sub-layers");
   refuse_if(s.gate != Activation::silu || s.embedding_scale != 1 || s.logit_cap != 0, "Gemma's gates, scales or caps");
   if (s.epsilon != 1e-5 && s.epsilon != 1e-6)
-    bad_input("from = {}: its rms_norm_eps is {}, and one in training has 1e-5 or 1e-6; begin with another model",
+    bad_input("from = {}: its rms_norm_eps is {}, but poslab trains only with 1e-5 or 1e-6; begin with another model",
               folder, s.epsilon);
 }
 

@@ -253,7 +253,7 @@ void HfPieces::add_normalizer(const json& step, const std::string& where) {
   } else if (type == "\"Prepend\"") {
     in_place_ = false;
     const std::string first = put_in(step.at("prepend"), where);
-    if (first.empty()) bad_input("{}: a step \"Prepend\" has no text; without that step, nothing is prepended", where);
+    if (first.empty()) bad_input("{}: a step \"Prepend\" has no text; remove the step to prepend nothing", where);
     changes_.emplace_back(
         [first](const NormalizedText& text) { return text.text.empty() ? text : after(first, text); });
   } else if (const auto what = pattern_of(step, "String"); type == "\"Replace\"" && what) {
@@ -331,7 +331,7 @@ NormalizedText HfPieces::normalized(NormalizedText text) const {
   const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models triple bytes at most
   for (const Change& change : changes_)
     if (text = change(text); text.text.size() > most)
-      failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", text.text.size(), bytes);
+      failure("its normalizer makes {} bytes from a text of {}; fetch the tokenizer again", text.text.size(), bytes);
   return text;
 }
 

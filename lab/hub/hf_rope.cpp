@@ -19,7 +19,7 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   std::vector<std::string> numbers;
   for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
   if (int(numbers.size()) != pairs)
-    bad_input("{}: \"{}\" has {} numbers, and a head has {} rotated pairs of channels; it must have one for each",
+    bad_input("{}: \"{}\" has {} numbers, and a head has {} rotated pairs of channels; it needs one for each",
               of.where(), key, numbers.size(), pairs);
   return fmt::format("{}", fmt::join(numbers, "/"));
 }
@@ -163,7 +163,7 @@ HfRope hf_rope(Keys& config, const HfRopeForm& form) {
   const json parameters = config.get("rope_parameters");
   if (scaling.empty()) scaling = json();
   if (!scaling.is_null() && !parameters.empty())
-    config.refuse("rope_scaling", "left out: \"rope_parameters\" says it too");
+    config.refuse("rope_scaling", "left out: \"rope_parameters\" replaces it");
   const std::string name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
   if (!form.slides.empty()) return by_kind_of_layer(config, form, scaling, parameters);
   Keys of = keys_of_object(scaling.is_null() ? parameters : scaling, config.where() + ": " + name);

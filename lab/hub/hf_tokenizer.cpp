@@ -44,7 +44,7 @@ HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
 int HfTokenizer::number_of(const std::string& token, const json& number) const {
   const auto n = whole_number(number, most_);
   if (!n)
-    bad_input("{}: the token \"{}\" has the number {}; in a file of this size it is a whole number to {}", path_, token,
+    bad_input("{}: the token \"{}\" has the number {}; in a file of this size it is whole, 0 .. {}", path_, token,
               in_short(number), most_);
   return int(*n);
 }
@@ -59,7 +59,7 @@ void HfTokenizer::read_model(const json& model) {
     bad_input("{}: the model of tokens {} is not known; poslab reads BPE", path_, json_type(model));
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix", "dropout"})
     if (const json value = model.value(key, json()); !value.is_null() && value != "" && value != 0)
-      bad_input("{}: \"{}\" is {}; a tokenizer with it is not read", path_, key, in_short(value));
+      bad_input("{}: \"{}\" is {}; poslab reads no such tokenizer", path_, key, in_short(value));
   bytes_for_letters_ = model.value("byte_fallback", false), whole_words_ = model.value("ignore_merges", false);
   fuse_unknown_ = model.value("fuse_unk", false);
   if (!model.at("vocab").is_object()) bad_input("{} is not a tokenizer.json: its \"vocab\" is not an object", path_);
@@ -115,7 +115,7 @@ void HfTokenizer::read_added(const json& tokens) {
     AddedTokens& among = normalized ? normalized_added_ : added_;
     if (text.empty() || among.has(text))
       bad_input("{}: its normalizer makes {} of the added token {}, which {}", path_, in_short(text), shown,
-                text.empty() ? "no text can have" : "is also another one");
+                text.empty() ? "no text can have" : "is another token's text, too");
     among.add({text, number, t.value("single_word", false), t.value("lstrip", false), t.value("rstrip", false)});
     set_text(number, decoder_.bytes(text));
   }
@@ -134,7 +134,7 @@ void HfTokenizer::read_post_processor(const json& step) {
         continue;
       }
       const std::string name = one.at("SpecialToken").at("id");
-      if (texts > 0) bad_input("{}: it puts {} after every text; only tokens before a text are added", path_, name);
+      if (texts > 0) bad_input("{}: it puts {} after every text; poslab adds tokens only before a text", path_, name);
       for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(number_of(name, id));
     }
     if (has_template_) bad_input("{}: it has two templates, and poslab reads one", path_);

@@ -79,7 +79,7 @@ class OnigurumaReader {
   }
 
   [[noreturn]] void refuse(size_t bytes) const {
-    bad_input("{}: the expression \"{}\" has \"{}\" at {}, which poslab does not read: PCRE2 may read it differently",
+    bad_input("{}: the expression \"{}\" has \"{}\" at byte {}; poslab refuses it, as PCRE2 may read it differently",
               where_, pattern_, rest_.substr(0, bytes), pattern_.size() - rest_.size());
   }
 

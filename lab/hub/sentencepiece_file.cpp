@@ -87,7 +87,7 @@ void check_sentencepiece_file(std::string_view model, const std::string& path) {
   if (kind == unigram && asked_for)
     bad_input(
         "{}: its pieces are of the kind Unigram, and some are user-defined; versions of sentencepiece read texts "
-        "differently with it, and poslab does not. A tokenizer.json of it is read",
+        "differently with such pieces, so poslab refuses it; use a tokenizer.json made of it",
         path);
 }
 

@@ -59,7 +59,7 @@ void export_hf(const T5& model, const Params& params, const std::vector<int>& en
   const T5Spec& s = model.spec();
   if (s.encoding->name != "t5" || !s.encoding.choices.on("unscaled") || s.encoding.choices.on("sqrt_d"))
     refuse("a T5 with encoding " + s.encoding.spelled(),
-           "the form has T5's biases and no 1 / sqrt(D) alone; train with t5:unscaled");
+           "the form has only T5's biases without 1 / sqrt(D); train with t5:unscaled");
   if (s.temperature->name != "none")
     refuse("temperature " + s.temperature.spelled(), "the form has no factor on the logits; train without one");
   if (std::filesystem::exists(folder)) bad_input("{} exists already; choose another --to", folder);

@@ -77,7 +77,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   read_activation(config, s);
   for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
     if (config.has(key) && config.get(key).is_null())
-      config.refuse(key, "true or false, or left out: null is false to transformers alone");
+      config.refuse(key, "true or false, or left out: only transformers reads null as false");
   s.scaled = config.on("scale_decoder_outputs", config.on("tie_word_embeddings", true));
   s.encoding = prefix_errors(path, [&] {
     return choose_encoding(fmt::format("t5:unscaled,buckets={},max_distance={}",

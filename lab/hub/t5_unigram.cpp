@@ -127,7 +127,7 @@ Unigram read_unigram(const std::string& text, const std::string& path) {
       const std::string content = added.at("content");
       for (const char* flag : {"single_word", "lstrip", "rstrip", "normalized"})
         if (added.value(flag, false))
-          bad_input("{}: the added token \"{}\" has {}; a T5's tokenizer with it is not read", path, content, flag);
+          bad_input("{}: the added token \"{}\" has {}; poslab reads no T5 tokenizer with it", path, content, flag);
       const auto token = whole_number(added.at("id"), 1 << 24);
       if (content.empty() || !token) bad_input("{}: an added token is {}", path, in_short(added));
       made.special.push_back({content, int(*token)}), special.insert(content);

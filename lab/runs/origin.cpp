@@ -62,7 +62,7 @@ Origin of_run(const Kind& kind, const std::string& path) {
 
 Origin of_checkpoint(const Kind& kind, const std::string& path) {
   if (!kind.table().standard.has("text"))
-    bad_input("from = {}: a checkpoint of Hugging Face's form, and `poslab {}` begins with its own runs alone; name "
+    bad_input("from = {}: a checkpoint of Hugging Face's form, but `poslab {}` begins only with its own runs; name "
               "one", path, kind.command("train"));
   const HfModel model = open_hf_model(path);
   require_trainable(model.config, path);
@@ -147,10 +147,10 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   for (auto& [name, value] : above) {
     if (name == "encoding" && !completed) value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
     if (name == "preset" && value != "none")
-      bad_input("preset = {} beside from = {}: the run begins with that one's options; leave the preset out, also of a "
-                "file of options, and say one by one which differ", value, o.path);
+      bad_input("preset = {} beside from = {}: the run takes that model's options; leave out the preset, also in a "
+                "file of options, and set only the options that differ", value, o.path);
     if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // of heads no shape tells
-      bad_input("{} = {}: {} has {}, and its {} come along; leave it out", name, value, o.path, o.config[name],
+      bad_input("{} = {}: {} has {}, and the run takes over its {}; leave it out", name, value, o.path, o.config[name],
                 name == "merges" ? "tokens" : name);
   }
   return overlaid(kind.table(), o.settings, above);
@@ -160,9 +160,9 @@ std::string give_weights(const Origin& o, Learner& learner) {
   const RunSpec& c = learner.config();
   const bool keep = c["optimizer"] == "keep";
   if (keep && !o.parameters.begin()->second.m)
-    bad_input("optimizer = keep: {} is a checkpoint of Hugging Face's form, and has none; leave it out", o.path);
+    bad_input("optimizer = keep: {} is a checkpoint of Hugging Face's form without an optimizer; leave it out", o.path);
   if (keep && o.step >= c.count("steps"))
-    bad_input("steps = {}: with optimizer = keep they go on after step {} of {}; give more", c["steps"], o.step,
+    bad_input("steps = {}: with optimizer = keep, training goes on after step {} of {}; give more", c["steps"], o.step,
               o.path);
   Fates kept, made, dropped;
   for (const auto& [name, x, offset] : learner.params().entries()) {

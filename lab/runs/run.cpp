@@ -49,7 +49,7 @@ void tell_earlier(const RunFolder& run, const Choices& own, int64_t step) {
   const std::optional<int64_t> tested = record_before(run.path(), own).steps;
   if (tested && *tested != step)
     tell(log_of_thread(),
-         "{} is of step {}, and the run was tested at step {}: `poslab resume {}` goes on from there\n",
+         "{} is of step {}, and the run was tested at step {}: `poslab resume {}` continues from the checkpoint\n",
          run.checkpoint(), step, *tested, shell_path(run.path()));
 }
 

@@ -121,8 +121,8 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
   if (!p.nowhere) find_name(run.folder.path(), p.other);
   if (const int64_t all = own.count("steps"), done = run.learner->adam().step; p.other.options.empty() && done < all)
     bad_input(
-        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `{}`, or name with -o FILE where "
-        "the figures go",
+        "{} is trained to step {} of {}, but eval.csv is for finished runs; finish it with `{}`, or write a file of "
+        "your own with -o FILE",
         run.folder.path(), done, all, to_resume(run.folder, own));
   return p;
 }

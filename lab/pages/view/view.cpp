@@ -243,7 +243,7 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
     subjects.push_back(open(folder, options));
     check_memory(subjects.back(), options.force);
     if (subjects.back().symbols.size() != subjects[0].symbols.size())
-      bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so use --length",
+      bad_input("view: {} has {} slots here, and {} has {}; maps side by side need the same number, so use --length",
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
   }
   std::error_code error;

@@ -109,7 +109,7 @@ void check_inputs(const Plan& plan, const SweepFolder& folder) {
       if (is.empty()) continue;
       const auto& [first, id] = read.emplace(t.run[of.option], std::pair(is, t.id)).first->second;
       if (first != is)
-        bad_input("the trials {} and {} of {} have read different {}s at the path {}, of checksums {} and {}; remove "
+        bad_input("the trials {} and {} of {} have read different {}s at the path {}, with checksums {} and {}; remove "
                   "the folders of those that read the wrong one, and run the sweep again",
                   id, t.id, folder.path(), of.key, t.run[of.option], first, is);
     }

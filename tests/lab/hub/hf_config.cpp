@@ -93,7 +93,7 @@ TEST_CASE("hf: keys of a family beside LLaMA's are read, or refused by name") {
   CHECK(holds(refused("gemma3", {{"/use_bidirectional_attention", true}}),
               "\"use_bidirectional_attention\" is true; it must be false"));
   CHECK(refused("gemma3", {{"/sliding_window", nullptr}}) ==
-        "2: c: \"sliding_window\" is missing; it must be 1 or more: some of its layers slide");
+        "2: c: \"sliding_window\" is missing; it must be 1 or more: some layers have a window");
   CHECK(refused("gemma3", {{"/rope_parameters", {{"rope_type", "linear"}}}}) ==
         "2: c: rope_parameters: the key \"rope_type\" is not known; full_attention and sliding_attention are");
   CHECK(holds(refused("gemma3", {{"/rope_parameters/full_attention/rope_type", "linear"}}),

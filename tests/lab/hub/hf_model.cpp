@@ -199,7 +199,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
       all[list] = wrong;
       CHECK(rope(all) ==
             fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 rotated pairs of channels; "
-                        "it must have one for each", list, wrong.size()));
+                        "it needs one for each", list, wrong.size()));
     }
   const auto yarn = [](const Json& truncate) {
     const Json all = {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 16},
@@ -453,7 +453,7 @@ TEST_CASE("hf: a rotation that is given twice is that of transformers, or refuse
         encoding("llama", {{"rope_parameters", linear}}));
   CHECK(encoding("llama", {{"rope_scaling", yarn}, {"rope_parameters", linear}}) ==
         "2: c: \"rope_scaling\" is {\"type\":\"yarn\",\"factor\":2.0}; it must be left out: "
-        "\"rope_parameters\" says it too");
+        "\"rope_parameters\" replaces it");
   Json more = yarn;
   more["finetuned"] = true;
   CHECK(encoding("llama", {{"rope_scaling", more}}) == encoding("llama", {{"rope_scaling", yarn}}));

@@ -223,7 +223,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   CHECK(holds(refused("/pre_tokenizer", {{"type", "Whitespace"}}), "t: the pre_tokenizer \"Whitespace\" is not known"));
   CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "Merged"), "the behavior of \"Split\" is not known"));
   CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
-  CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
+  CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; poslab reads no such tokenizer"));
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
   // a step that inserts too much
   CHECK(refused("/normalizer", {{"type", "Prepend"}, {"prepend", std::string(65, 'x')}}) ==
@@ -237,11 +237,11 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
     grows["normalizers"].push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
   longer["normalizer"] = grows;
   CHECK(refusal([&] { HfTokenizer(longer.dump(), "t").encode("a"); }) ==
-        "1: its normalizer makes 131072 bytes of a text of 1; fetch the tokenizer again");
+        "1: its normalizer makes 131072 bytes from a text of 1; fetch the tokenizer again");
   CHECK(holds(refused("/model/vocab", 3), "t is not a tokenizer.json: its \"vocab\" is not an object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
     const std::string says = "has the number " + number.dump() +
-                             "; in a file of this size it is a whole number to "
+                             "; in a file of this size it is whole, 0 .. "
                              "65536";
     CHECK(refused("/model/vocab", {{"a", number}}) == "2: t: the token \"a\" " + says);
     CHECK(refused("/added_tokens/0/id", number) == "2: t: the token \"<|endoftext|>\" " + says);
@@ -254,7 +254,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   model.config.spec.vocabulary = 299;
   CHECK(holds(
       refusal([&] { open_hf_tokenizer(model); }),
-      "tokenizer.json has tokens up to 299, and by its config.json the model has 299: they do not belong together"));
+      "tokenizer.json has tokens up to 299, but by its config.json the model has 299: they do not belong together"));
   model.folder = folder.path;
   CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
               "has no tokenizer.json and no tokenizer.model, and without tokens no text can be read"));
@@ -349,7 +349,7 @@ TEST_CASE("hf: an expression is read as Oniguruma reads it, or refused") {
         "\\p{^L}", "[[:alpha:]]", "[a&&b]", "[]a]",   "[a-\\d]", "[\\w-a]", "[\\W]",       "a{2}+",
         "a{2}?",   "a{,2}",       "a**",    "(?m:.)", "(?i)a",   "(?i:ss)", "(?i:\u00df)", "(?i:s+)",
         "(a)\\1",  "\\x41",       "]",      "}",      "a\\"})
-    CHECK_MESSAGE(holds(refusal([&] { Regex(other, "t"); }), "which poslab does not read"), other);
+    CHECK_MESSAGE(holds(refusal([&] { Regex(other, "t"); }), "poslab refuses it"), other);
   for (const char* empty : {"a*", "a|", "(?=a)"})
     CHECK(holds(refusal([&] { Regex(empty, "t"); }), "matches an empty text, too"));
   CHECK(holds(refusal([] { Regex("(", "t"); }), "t: the expression \"(\" is wrong: missing closing parenthesis"));
@@ -423,7 +423,7 @@ TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and faults of its file
   write_file(folder / "tokenizer_config.json", "{}");
   model.config.spec.vocabulary = 399;
   CHECK(says() ==
-        "2: F/tokenizer.model has tokens up to 399, and by its config.json the model has 399: they do not "
+        "2: F/tokenizer.model has tokens up to 399, but by its config.json the model has 399: they do not "
         "belong together");
   for (const std::string& damaged : {std::string("x"), std::string(), whole.substr(0, 100), whole.substr(1)}) {
     write_file(folder / "tokenizer.model", damaged);

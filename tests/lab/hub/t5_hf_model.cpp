@@ -291,7 +291,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
   fs::copy_file(golden_folder + "t5/v1_0/spiece.model", to + "/spiece.model");
   CHECK(
       holds(refusal([&] { t5::open_hf_tokenizer(t5::open_hf_model(to)); }),
-            "spiece.model has tokens up to 89, and by its config.json the model has 30: they do not belong together"));
+            "spiece.model has tokens up to 89, but by its config.json the model has 30: they do not belong together"));
   fs::remove(to + "/spiece.model");
   CHECK(
       holds(refusal([&] { t5::open_hf_tokenizer(t5::open_hf_model(to)); }), "has no spiece.model and no tokenizer.j"));
@@ -327,8 +327,8 @@ TEST_CASE("t5 hf: an exported model has the same logits, also in transformers") 
     return s;
   }());
   CHECK(refusal([&] { t5::export_hf(rope.net, rope.params, {1}, folder / "rope"); }) ==
-        "2: a T5 with encoding rope cannot be exported: the form has T5's biases and no 1 / sqrt(D) alone; train with "
-        "t5:unscaled");
+        "2: a T5 with encoding rope cannot be exported: the form has only T5's biases without 1 / sqrt(D); train "
+        "with t5:unscaled");
   CHECK(!fs::exists(folder / "rope"));
   read_back(folders);
 }

@@ -120,7 +120,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
     return !in_use;
   });
   CHECK(free);
-  CHECK_MESSAGE(holds(early, "of 2000, and eval.csv is of the end; finish it with `poslab lm resume "), early);
+  CHECK_MESSAGE(holds(early, "of 2000, but eval.csv is for finished runs; finish it with `poslab lm resume "), early);
   Program again(folder, words(torn));
   CHECK(again.status() == 0);
   CHECK(holds(again.output(), "shard 0/1: 2 done\n"));

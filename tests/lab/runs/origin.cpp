@@ -101,7 +101,7 @@ TEST_CASE("from: with its optimizer a run of any kind goes on to the bits of a l
     CHECK(holds(refusal([&] {
             trained(k.kind, with(keep, folder / "no"), folder);
           }),
-          "2: steps = 3: with optimizer = keep they go on after step 3 of "));
+          "2: steps = 3: with optimizer = keep, training goes on after step 3 of "));
   }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   CHECK(holds(refused(language_kind(), {{"layers", "3"}}), "2: layers = 3: " + a + " has 2, and so block2."));
   CHECK(holds(refused(language_kind(), {{"layers", "1"}}), "2: layers = 1: " + a + " has 2, and so block1."));
   CHECK(refused(language_kind(), {{"heads", "1"}}) ==
-        "2: heads = 1: " + a + " has 2, and its heads come along; leave it out");
+        "2: heads = 1: " + a + " has 2, and the run takes over its heads; leave it out");
   CHECK(holds(refused(language_kind(), {{"tied", "on"}}), "2: tied = on: " + a + " has off, and so head.w "));
   CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny beside from = "));
   CHECK(holds(refused(language_kind(), {{"text", ""}}), " was trained on copy_grammar, and has other tokens; "));
@@ -175,9 +175,9 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   const auto of_checkpoint = [&](const Kind& kind, const std::string& name) {
     return refusal([&] { open_origin(kind, golden_folder + name); });
   };
-  CHECK(holds(of_checkpoint(t5_kind(), "llama"), " of Hugging Face's form, and `poslab t5 train` begins"));
+  CHECK(holds(of_checkpoint(t5_kind(), "llama"), " of Hugging Face's form, but `poslab t5 train` begins"));
   CHECK(holds(of_checkpoint(language_kind(), "qwen3"), "2: from = "));
-  CHECK(holds(of_checkpoint(language_kind(), "olmo2"), " has norms of queries and keys, and one in training has none"));
+  CHECK(holds(of_checkpoint(language_kind(), "olmo2"), " has norms of queries and keys, which poslab does not train"));
 }
 
 TEST_CASE("from: a checkpoint of Hugging Face's form has the logits of its stored matrices") {
