@@ -285,7 +285,7 @@ aligned() {   # temperatures for longer strings, which the run keeps, and anothe
     "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
 }
 check 'a run with attention aligned' aligned
-says_on_what() { "$program" align --help | finds 'on inputs of the short length that no test has'; }
+says_on_what() { "$program" align --help | finds 'on short inputs, which no test uses'; }
 check 'on no strings of the test' says_on_what
 check 'and another one' refuses 2 'temperature aligned: it belongs to weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json
