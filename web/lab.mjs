@@ -72,13 +72,13 @@ export class Lab {
   // bytes: of a WebAssembly file, or a WebAssembly.Module
   static async start(bytes) {
     if (typeof WebAssembly === 'undefined')
-      throw new Error('this browser has no WebAssembly, in which the laboratory computes; take a newer one');
+      throw new Error('this browser has no WebAssembly, which the laboratory needs; take a newer one');
     const lab = new Lab();
     let module;
     try {
       module = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes);
     } catch (e) {
-      throw new Error(`this browser cannot read the engine (${e.message}); take one of 2023 or later`);
+      throw new Error(`this browser cannot read the engine (${e.message}); take one from 2023 or later`);
     }
     const imports = { wasi_snapshot_preview1: system(() => lab.#wasm.memory, lab.#said) };
     lab.#wasm = (await WebAssembly.instantiate(module, imports)).exports;

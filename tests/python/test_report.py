@@ -23,18 +23,18 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
 
     letters, words = ([trained(merges, seed) for seed in range(2)] for merges in (0, 40))
     both, one = report(*letters, *words), report(*letters)
-    assert "only bits per byte compare" in both and "nats a token, against" not in both
+    assert "only bits per byte can be compared" in both and "nats a token, against" not in both
     assert both.index("[merges=40]{c1} has ") < both.index("[merges=0]{c0} has ")  # bits of long tokens are fewer
     assert "Paired differences" not in both
-    assert "only bits per byte compare" not in one and "with a loss of" in one
+    assert "only bits per byte can be compared" not in one and "with a loss of" in one
     assert "the lengths differ" not in one and "repeated texts" in one
     tails = [trained(0, seed, "--eval-tail", "8") for seed in range(2)]  # the same models, of which other tokens count
     apart = report(*letters, *tails)
-    assert "count other tokens (eval_tail, documents), so the numbers do not compare" in apart
+    assert "count other tokens (eval_tail, documents), so these cannot be compared" in apart
     assert "Paired differences" not in apart and "between them in loss" not in apart
     subprocess.run([PROGRAM, "lm", "eval", letters[0], "--times", "1", "--name", "near"], check=True,
                    capture_output=True)  # fmt: skip
-    assert "the lengths differ, so the numbers do not compare" in report(letters[0])
+    assert "the lengths differ, so the numbers cannot be compared" in report(letters[0])
 
 
 def test_packed_documents_are_tested_without_repeats_and_have_no_charts_of_them(tmp_path):

@@ -204,7 +204,7 @@ check 'the demo trains two runs and draws them' drawn_twice
 
 cat > expected << 'END'
 twenty: even_pairs, relative (randomized), 20 steps on lengths 1 to 8
-asked under randomized:max_position=64 positions, draw 0: the one that tests of the same length meet first
+asked under randomized:max_position=64 positions, draw 0: the first one in tests of this length
 0110
   slot      1
   correct   0

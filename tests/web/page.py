@@ -171,7 +171,7 @@ def race_and_take_home(page):
     first, second = page.run("copied").split("\n")
     assert "--encoding rope" in first and "--d-model 16" in first, first
     assert "--positions randomized" in second, second
-    page.click("Copy what to cite as BibTeX"), page.until("copied.includes('@misc{su2021')")
+    page.click("Copy the sources as BibTeX"), page.until("copied.includes('@misc{su2021')")
     page.click("Save the curves as CSV"), page.click("Save the curves as SVG"), page.click("Save the curves as PNG")
     page.until("saved.length === 3")
     page.click("Save a checkpoint"), page.until("saved.length === 4")
@@ -204,7 +204,7 @@ def files_that_are_bad(page, data):
     assert list(damaged) == [name for name, _ in bad["files"]]
     for name, words in bad["files"]:
         said = give(page, damaged[name], f"{name}.safetensors")
-        assert "was not taken, and nothing was changed" in said and len(said) < 400, f"{name}: {said}"
+        assert "was not loaded, and nothing was changed" in said and len(said) < 400, f"{name}: {said}"
         assert words in said, f"{name}: {said}"
     assert page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)") == before
     said = give(page, data, "good.safetensors")

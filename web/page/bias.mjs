@@ -20,7 +20,7 @@ export function calibrated_bias(text, {layers, heads, train_length}) {
         refuse(`The bias is ${b} at distance ${d}, head ${h}; in a race it is at most ${MOST}.`);
       for (const other of [at(d, h, 1, 2 * reach), at(d, h, 17, 2 * reach), at(d, h, 0, 4 * reach)])
         if (!near(b, other))
-          refuse(`The bias depends on more than j - i and h, at distance ${d}, and only such ones race here; ` +
+          refuse(`At distance ${d} the bias depends on more than j - i and h, so it cannot race here; ` +
               'docs/own_scheme.md of poslab makes a scheme of any formula in a file of 40 lines.');
       if (b >= HIDDEN) words.push(`${d}:${Number(b.toPrecision(6))}`);
     }

@@ -111,7 +111,7 @@ export function dispersion_view(app) {
       'dispersion', 'Dispersion',
       'A row of attention shares one whole among all keys: with more keys each gets less, and what should ' +
           'stand out drowns. All logits divided by a temperature below 1 make it sharper again. Whether the ' +
-          'answers get better by it is another question, so the accuracy stands beside it.',
+          'answers then get better is another question, so the accuracy stands beside it.',
       picker, panel);
   return {node, lanes: []};
 }

@@ -75,7 +75,7 @@ export function take_home(app, lanes_of) {
                        'The link, which has all that is set but no trained model,');
   };
   const copy_lines = () =>
-      copy(commands_of(lanes_of()), 'What trains the same with the program, a line for each lane,');
+      copy(commands_of(lanes_of()), 'A command for each lane, which trains the same with the program,');
   const save_checkpoint = async lane => {
     const name = file_name([lane.name], 'safetensors');
     save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
@@ -91,8 +91,8 @@ export function take_home(app, lanes_of) {
           labelled('PNG', () => save_png(name('png'), ...drawn()), 'Save the curves as PNG'),
           labelled('CSV', () => save(name('csv'), table_of(lanes_of(), state.task), 'text/csv'),
                    'Save the curves as CSV'),
-          labelled('BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'What to cite'),
-                   'Copy what to cite as BibTeX')),
+          labelled('BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'The list of sources'),
+                   'Copy the sources as BibTeX')),
       element('label', {class: 'drop'}, 'A checkpoint of poslab: choose it here, or drop it anywhere on this page. ' +
           'It goes into the first lane and never leaves your machine. ', file));
 }
@@ -114,6 +114,6 @@ export async function take_checkpoint(app, lanes, file) {
     say(`${file.name} ${where}: ${config.task}, ${lane.name}, ${lane.about.parameters} parameters.`);
   } catch (wrong) {
     if (!lanes.length) lane.end();
-    say(`${file.name} was not taken, and nothing was changed: ${wrong.message}`, {bad: true});
+    say(`${file.name} was not loaded, and nothing was changed: ${wrong.message}`, {bad: true});
   }
 }

@@ -31,7 +31,7 @@ std::string Session::heading() const {
   if (!r.random)
     text += "; nothing is random";
   else if (options_.draws == 1)
-    text += ", draw 0: the one that tests of the same length meet first";
+    text += ", draw 0: the first one in tests of this length";
   else
     text += fmt::format(", the mean over draws 0 to {}", options_.draws - 1);
   if (r.temperature.thing.name != "none") text += fmt::format("; temperature {}", r.temperature.spelled());

@@ -96,8 +96,8 @@ json pca_figure(const Pca& p, const std::string& name) {
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards.push_back(card(p, layer));
   const std::string caption = fmt::format(
       "**{}.** The output of each layer at {}, in the plane of the two principal components of length {}, not "
-      "whitened. *Outside*: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in "
-      "which that cloud has none; in brackets the same of {} other strings of that length.{}",
+      "whitened. *Outside*: dots in squares without a dot of length {}; a square's side is 1/20 of that cloud's longer "
+      "side. In brackets the same for {} other strings of that length.{}",
       literal(name),
       p.last ? fmt::format("the last {} tokens of {} texts, a dot a token", p.last, p.samples)
              : fmt::format("the answer slots of {} strings, a dot a slot", p.samples),

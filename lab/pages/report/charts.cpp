@@ -263,7 +263,7 @@ std::string loss_caption(const Group& g) {
   return fmt::format("**{}.** Mean cross-entropy of a training batch. {}{}", heading(g),
                      smoothing_caption(g, "batches, whose lengths vary"),
                      values_in(g, "loss_on").size() > 1
-                         ? " Lines with another loss_on are means over other tokens, and do not compare."
+                         ? " Lines with another loss_on are means over other tokens, and cannot be compared."
                          : "");
 }
 

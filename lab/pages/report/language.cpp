@@ -65,13 +65,13 @@ std::string caveat(const Group& g, const Measure& m, bool repeated) {
   const auto as_long = [](const Line& a, const Line& b) { return a.train_length() == b.train_length(); };
   std::string text;
   if (&m != &measures[2] && !all_as_first(g, same_tokens))
-    text += " The models read different tokens, so that only bits per byte compare.";
+    text += " The models read different tokens, so only bits per byte can be compared.";
   if (repeated && !all_as_first(g, as_long))
     text += " A repeated unit has twice the trained length, so that these texts differ.";
   return text;
 }
 
-// The text with the numbers: the best line, the worst, and whether they compare.
+// The text with the numbers: the best line, the worst, and whether they can be compared.
 std::string language_reading(const Group& g) {
   const bool alike = all_as_first(g, same_tokens);
   const char* measure = !of_text(g) ? "accuracy" : alike ? "loss" : "bits per byte";
@@ -84,12 +84,12 @@ std::string language_reading(const Group& g) {
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return cost(a) < cost(b); });
   const auto words_of = alike ? scores_of : bits_of;
   std::string text = fmt::format("**{}.** ", heading(g));
-  if (!alike) text += "The models read different tokens, so that only bits per byte compare. ";
+  if (!alike) text += "The models read different tokens, so only bits per byte can be compared. ";
   text += words_of(*all.front());
   if (all.size() > 1) text += "; " + words_of(*all.back());
   if (!all_as_first(g, same_test))
-    return text + "; the tests count other tokens (eval_tail, documents), so the numbers do not compare.";
-  if (lengths_differ(g)) return text + "; the lengths differ, so the numbers do not compare.";
+    return text + "; the tests count other tokens (eval_tail, documents), so these cannot be compared.";
+  if (lengths_differ(g)) return text + "; the lengths differ, so the numbers cannot be compared.";
   if (all.size() == 3) text += fmt::format("; the other is between them in {}", measure);
   if (all.size() > 3) text += fmt::format("; the {} others are between them in {}", all.size() - 2, measure);
   return text + ".";

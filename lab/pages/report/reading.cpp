@@ -64,7 +64,7 @@ std::string accuracies(const std::vector<Standing>& all) {
   const auto apart =
       std::find_if(all.rbegin(), all.rend(), [&](const Standing& s) { return s.lengths != best.lengths; });
   if (apart != all.rend())
-    return fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
+    return fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so these cannot be compared",
                        best.name, percent(best.unseen), best.lengths, apart->name, percent(apart->unseen),
                        apart->lengths);
   if (all.size() > 2)

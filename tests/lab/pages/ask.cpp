@@ -48,7 +48,7 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
   const std::string plain = run.ask("011010 1110");
   CHECK(holds(plain, "0: "));
   CHECK(holds(plain, "reverse_string, relative (randomized), 0 steps on lengths 1 to 6"));
-  CHECK(holds(plain, "draw 0: the one that tests of the same length meet first"));
+  CHECK(holds(plain, "draw 0: the first one in tests of this length"));
   CHECK(holds(plain, "\n011010\n  slot      1    2    3    4    5    6\n  correct   0    1    0    1    1    0\n"));
   CHECK(holds(plain, "\n1110\n"));
   CHECK(holds(plain, "at length 6 (trained): chance 50.0 %"));
