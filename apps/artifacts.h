@@ -23,14 +23,14 @@ sweep::ValueLists settings(const Making&);  // --set, in the form of trials; thr
 void check_figures(const Making&);          // --figures and --width; throws BadInput
 // --set, --kept, --figures and --out in the form of a command line
 std::string words_again(const Making&);
-// The plan in a file of the folder, which Slurm's tasks read at their start, so it never loses a trial. Throws BadInput
+// Writes the plan into a file. Slurm's tasks read that file at their start, so it never loses a trial. Throws BadInput
 // if the file is another plan.
 void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFolder& runs);
 // Prints the state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// trials: the artifacts', in running order; second stages follow. what: the artifact's name, for the error that it
-// needs no runs.
+// trials: the artifacts' trials in running order; those of second stages follow. what: the artifact's name, for the
+// error that it needs no runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);
 

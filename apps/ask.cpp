@@ -54,7 +54,7 @@ void print(const std::string& text) {
 
 bool blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-// All are read before the first is answered. Prints a note if the given positions or temperature change nothing at
+// Reads all strings before the first is answered. Prints a note if the given positions or temperature change nothing at
 // these lengths.
 void ask_all(asking::Session& session, const std::vector<std::string>& strings, const std::string& heading,
              const AskWords& w, const Respondent& asked) {
@@ -67,7 +67,7 @@ void ask_all(asking::Session& session, const std::vector<std::string>& strings, 
   for (const std::string& text : strings) print(session.reply(text));
 }
 
-// One after the other: each is answered before the next is read.
+// Answers each line before the next is read.
 void ask_lines(asking::Session& session, bool terminal, const std::string& task) {
   std::string line;
   for (int number = 1;; ++number) {

@@ -41,7 +41,7 @@ struct Cell {
 Cell stated(const Report& r, bool by_default) {
   if (!r.failures.empty())
     return {"NO", fmt::format("{:.1e}, not < {:.0e}", r.worst, r.bound), "**NO**", "", true, r.failures};
-  // With some options nothing is visible in a string of six slots.
+  // Some options make no difference in a string of six slots.
   if (!r.unseen.empty())
     return by_default ? Cell{"NO", "no difference where there should be one", "**NO**", "", true, r.unseen}
                       : Cell{"-", "", "", "with these options 6 slots show no difference", false};

@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// Broken at spaces, so that no line is longer than `width`, except for single words.
+// The text, broken at spaces so that no line is longer than `width`, except for single words.
 std::vector<std::string> wrapped(std::string text, size_t width);
 bool utf8_terminal();                // as LC_ALL, LC_CTYPE or LANG say
 // Three columns; the second and the third are wrapped.

@@ -157,7 +157,7 @@ std::string learned(const Untrained& u) {
 constexpr int drawn_slots = 5;
 
 // The matrix of five consecutive slots, in the first layer and head: a row for each query, a column for each key.
-// shares: whether some of its lengths are shares of these slots.
+// shares: whether some of the scheme's lengths are shares of these slots.
 std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) {
   constexpr int T = drawn_slots;
   const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
@@ -326,7 +326,7 @@ const ExplainedKind* kind_named(const std::string& name) {  // "encoding" or "en
   return nullptr;
 }
 
-// "rope", which is in one list; for a name in several, how to ask for each.
+// The text on a name in one list, "rope"; for a name in several lists, an error says how to ask for each.
 std::string explained(const std::string& spelling) {
   if (composed_spelling(spelling)) return of_encoding(spelling);
   const std::string name = read_spelling(spelling).name;

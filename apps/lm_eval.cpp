@@ -35,7 +35,7 @@ struct Model {
   std::unique_ptr<const language::TextLearner> learner;
   RunSpec config;                // the test's options, with the model's own encoding
   std::optional<HfRope> rope{};  // for a checkpoint: options that other encodings leave open
-  std::string temperature{};     // for a checkpoint: the opened encoding; "": not given
+  std::string temperature{};     // for a checkpoint: the typed temperature; "": not given
   // These choices with the typed encoding.
   RunSpec with(const std::string& encoding) const {
     RunSpec c = config;

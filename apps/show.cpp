@@ -58,7 +58,7 @@ std::string command_of(const ShowWords& w) {
   return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_path(w.out));
 }
 
-// A user's setting without an effect on any number of the views.
+// Notes each setting of the user's that changes no number in the views.
 void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all) {
   constexpr int most_slots = 256;  // above this, a second computation takes long
   const show::Options& options = w.options;

@@ -40,7 +40,7 @@ struct Writer {
   T5Generation how{};
   std::function<std::vector<int>(const std::string&)> read;
   std::function<std::string(const std::vector<int>&)> written;
-  std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for other weights
+  std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput if made for other weights
   int trained;                                                  // the length, in tokens
   Choices config = t5::configure({});                           // for a run: matmul and products
 };

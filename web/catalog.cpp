@@ -8,7 +8,7 @@
 namespace poslab::web {
 namespace {
 
-// Of Option::Kind, in its order.
+// The names of Option::Kind, in its order.
 const char* const types[] = {"toggle", "word", "whole", "number", "wholes", "numbers", "length", "lengths"};
 
 Json option_json(const Option& o, const std::string& group, bool kept) {

@@ -30,7 +30,7 @@ void check_memory(const RunSpec& c) {
               c["train_length"], c["d_model"]);
 }
 
-// Its tensors in a checkpoint, in the order of their numbers: the weights, then Adam's moments.
+// The model's tensors in a checkpoint, in the order of their numbers: the weights, then Adam's moments.
 struct Part {
   std::string name;
   Tensor values;

@@ -1,5 +1,5 @@
-// Better messages for unknown names (core/names.h) on the command line and in Python whose mistake is not in the
-// letters: another list, several names, quotes, dashes.
+// Better messages for unknown names (core/names.h), on the command line and in Python, that are not misspelled: names
+// of another list, several names at once, names with quotes or dashes.
 #pragma once
 
 namespace poslab {

@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-// A regular file, open for reading. Others throw Failure, as a read could wait for a pipe or never end.
+// A regular file, open for reading. Pipes and devices throw Failure, as reading them might wait or never end.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -42,7 +42,7 @@ void check_writable(const std::string& folder);
 // name (a missing folder, a folder itself), Failure if the disk refuses. A link stays, and the file that it leads to is
 // replaced. A device, a pipe, and an open file such as /dev/stdout are written to in place.
 void write_file(const std::string& path, const std::string& bytes);
-// closed with its last owner, and by execv() if it was opened that way
+// closed with its last owner, and by execv() if it was opened with O_CLOEXEC
 std::shared_ptr<const int> owned_file(int file);
 void write_all(int file, const std::string& bytes, const std::string& path);  // to an open file; throws Failure
 void confirm(int file, const std::string& path);                              // fsync; throws Failure

@@ -1,4 +1,4 @@
-// How much memory this machine has, and sizes in words.
+// How much memory this machine has, and sizes as text.
 #pragma once
 #include <string>
 

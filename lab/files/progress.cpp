@@ -43,7 +43,7 @@ LogFile::LogFile(const std::string& path) {
 LogFile::~LogFile() { std::fclose(std::exchange(log_file, nullptr)); }
 
 void tell_text(std::FILE* to, const std::string& text) {
-  // A write to a pipe without a reader sends SIGPIPE to this thread, which is discarded before it can end the program.
+  // A write to a pipe without a reader raises SIGPIPE in this thread; it is discarded before it can end the program.
   sigset_t broken, before, waiting;
   sigemptyset(&broken), sigaddset(&broken, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &broken, &before);

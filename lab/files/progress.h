@@ -11,7 +11,7 @@
 namespace poslab {
 
 std::string rounded(double n);           // to two significant digits, in groups of three: 250,000
-std::string clock_time(double seconds);  // 0:07, 1:02:45; from a day on 2.5 days, 1,600 days
+std::string clock_time(double seconds);  // 0:07, 1:02:45; a day or more: 2.5 days, 1,600 days
 size_t columns();                       // width of the terminal at stderr, or 80
 
 // The destination of the calling thread's bars and notes: stderr or, while its LogFile lives, that file.

@@ -1,5 +1,5 @@
-// Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The form of Hugging
-// Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is accepted only if everything fits:
+// Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The format of Hugging
+// Face's checkpoints and our own (huggingface.co/docs/safetensors). A header is accepted only if everything fits:
 // types of numbers, shapes, and bytes of tensors one after the other, without a hole, to the end of the file.
 #pragma once
 #include <cstdint>

@@ -21,7 +21,7 @@ Interval bootstrap(const std::vector<double>&);  // interval of the mean; NaN fo
 
 // The number of cells in 100 in which such an interval of n normal values with mean zero excludes zero.
 int excluded_by_luck(int n);
-std::string about_intervals(int seeds);  // the value of such intervals for n seeds: a sentence or two for a page
+std::string about_intervals(int seeds);  // how far to trust such intervals: a sentence or two for a page
 
 // first - second, over the common seeds
 struct Paired {

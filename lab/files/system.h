@@ -8,7 +8,7 @@ namespace poslab {
 
 // The path of this program, to run it again: on Linux the same file, even if a build has replaced it. Throws Failure.
 std::string this_program();
-std::filesystem::path path_of_this_program();  // where it lies
+std::filesystem::path path_of_this_program();  // the path of its file
 
 // An open file without a name, in memory where the system allows it; execv() closes it. Throws Failure.
 int nameless_file();

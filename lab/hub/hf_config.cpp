@@ -12,7 +12,7 @@
 
 namespace poslab {
 
-// Of `families`.
+// The names of `families`.
 const char* const names_of_families = "LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3";
 
 namespace {

@@ -16,7 +16,7 @@ struct HfModel {
   std::string folder;
   HfConfig config;
   Decoder net;
-  std::map<std::string, StoredMatrix> matrices{};  // by parameter, (out, in), or a table; in the files
+  std::map<std::string, StoredMatrix> matrices{};  // by parameter: (out, in), or a table; in mapped files
 };
 // Throws BadInput if part of the model is missing, unknown, superfluous or of another shape; Failure if a file is
 // damaged.
@@ -25,11 +25,11 @@ HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
 // missing, if the tokenizer is of an unknown kind, or if it has tokens that the model lacks.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const std::string& folder, int vocabulary);
-// A matrix in the shape of the parameter of that name of a decoder in training.
+// A stored matrix in the shape that the parameter of this name has in training.
 Tensor parameter_of(const std::string& name, const StoredMatrix&);
 // Throws BadInput with the name of a trait that no option of a training expresses.
 void require_trainable(const HfConfig&, const std::string& folder);
-// Whether it is a folder of this form: config.json in it, and no run.
+// Whether the path is a folder of this form: with a config.json, and not a run.
 bool is_hf_folder(const std::string& path);
 // Throws BadInput if --hf names no folder, as a model's name on the Hub does, or a run of poslab.
 void require_folder(const std::string&);

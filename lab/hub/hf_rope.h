@@ -14,13 +14,13 @@ struct HfRotation {
   std::string encoding = "none";                 // as choose_encoding reads it
   double base = 10000;
   double fraction = 1;                           // the first channels of a head, which are rotated
-  int original = 0;                              // original_max_position_embeddings; 0: the file does not say it
+  int original = 0;                              // original_max_position_embeddings; 0: not in the file
 };
 // The rotation of all layers; or one for the layers that see all keys, and another for those with a sliding window.
 struct HfRope {
   HfRotation full{};
   std::optional<HfRotation> sliding{};
-  std::vector<bool> slides{};                    // one for each layer, where `sliding` is
+  std::vector<bool> slides{};                    // for each layer, if `sliding` is set
   std::string encoding() const;                  // the whole model's encoding, layers in turn
 };
 // The rotations that a family's config.json may describe.

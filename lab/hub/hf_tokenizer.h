@@ -1,6 +1,6 @@
 // tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes (Qwen, OLMo 2, Llama 3), or
-// over characters with a token for each other byte (Llama 2, Mistral, Phi-3, Gemma). Leaves out: other models of
-// tokens, and a tokenizer's options for training and padding.
+// over characters, with byte tokens for unknown characters (Llama 2, Mistral, Phi-3, Gemma). Leaves out: other kinds of
+// tokenizers, and a tokenizer's options for training and padding.
 #pragma once
 #include <optional>
 #include <string>

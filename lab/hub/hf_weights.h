@@ -23,8 +23,8 @@ class HfWeights {
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);
-  // The parameters to build a model from, while this lives. Throws BadInput if they do not fit on the device, and for a
-  // tensor that is missing or of another shape; Failure for one that holds NaN or infinity.
+  // The parameters to build a model from, while this object lives. Throws BadInput if they do not fit on the device, or
+  // if a tensor is missing or of another shape; Failure if one holds NaN or infinity.
   Params params() { return Params(stored(), device_); }
   Params::StoredWeights stored();                // the same matrices, in the files
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.

@@ -16,7 +16,7 @@ constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};
 
-// The first name of each is written.
+// The first name of each activation is the one that is written.
 constexpr std::pair<const char*, Activation> activations[] = {
     {"relu", Activation::relu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
     {"gelu", Activation::gelu}, {"silu", Activation::silu},          {"swish", Activation::silu}};

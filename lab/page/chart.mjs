@@ -7,7 +7,7 @@ import {escape, number, percent, prose, short} from './text.mjs';
 const r = x => Number(x.toFixed(1));
 const drawn = (chart, y) => y !== null && Number.isFinite(y) && (!chart.log || y > 0);
 
-// How values become places in {left, right, top, bottom}; y stays inside.
+// Maps values to places in {left, right, top, bottom}; y stays inside.
 export function frame_in(chart, box) {
   const {x_low, x_high, y_low, y_high} = chart, within = v => Math.min(y_high, Math.max(y_low, v));
   const y = scale(y_low, y_high, box.bottom, box.top, chart.log ? Math.log10 : undefined);

@@ -11,8 +11,8 @@ const common = {
   commands: ({text}) => `<pre>${escape(text)}</pre>`
 };
 
-// A part is a paragraph's text, or {kind, ...}; with `fold` it opens under that summary. kinds: what the page's other
-// modules export, each a function of the part that returns HTML or an element.
+// A part is a paragraph's text, or {kind, ...}; with `fold` it opens under that summary. kinds: the exports of the
+// page's other modules, each a function from a part to HTML or an element.
 function part_of(part, kinds) {
   if (typeof part === 'string') part = {kind: 'prose', text: part};
   const drawn = {...common, ...kinds}[part.kind](part), node = typeof drawn === 'string' ? from_html(drawn) : drawn;

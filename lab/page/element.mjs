@@ -2,7 +2,7 @@
 import {escape} from './text.mjs';
 
 const of_svg = ['svg', 'g', 'path', 'rect', 'circle', 'text', 'image', 'title'];
-// Attributes: true sets one; false and undefined leave it out; onclick and the like listen.
+// Attributes: true sets one; false and undefined leave it out; onclick and the like are event listeners.
 export function element(kind, attributes = {}, ...children) {
   const made = of_svg.includes(kind) ? document.createElementNS('http://www.w3.org/2000/svg', kind) :
                                        document.createElement(kind);

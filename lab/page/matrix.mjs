@@ -119,7 +119,7 @@ export function draw_map(matrix, {
   return Object.assign(picture, {show, hide});
 }
 
-// The sentence of draw_map about a cell of attention; one stands for `block` by `block` slots, rows from slot
+// The sentence of draw_map about a cell of attention; a cell is `block` by `block` slots, rows count from slot
 // `first_row`.
 export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${slot + 1}`}) => (i, j, v) => {
   const names = (at, first) => {

@@ -5,7 +5,7 @@ export function tick_step(least) {
   const power = 10 ** Math.floor(Math.log10(least)), times = least / power - 1e-9;
   return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
 }
-// About `wanted` ticks; whole numbers for whole things.
+// About `wanted` ticks; only whole numbers if `whole`.
 export function even_ticks(low, high, wanted, whole = false) {
   const least = (high - low) / wanted, step = tick_step(whole ? Math.max(1, least) : least), all = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n)

@@ -1,6 +1,6 @@
 // Text and numbers as pages show them: prose (described in README.md) as HTML, and numbers by the forms of columns.
 
-// The picture of a control character.
+// Text for HTML; a control character becomes its Unicode picture.
 export function escape(text) {
   const entities = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;'};
   const picture = c => String.fromCharCode(0x2400 + c.charCodeAt(0));
@@ -31,7 +31,7 @@ export function number(x) {
   if (Number(power) >= -4 && Number(power) < 5) return String(Number(x.toPrecision(5)));
   return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, '0')}`;
 }
-// At most three digits, whole numbers whole.
+// At most three digits; whole numbers keep all.
 export function short(x) {
   if (!Number.isFinite(x)) return '–';
   return Math.abs(x) >= 1000 || Number.isInteger(x) ? (x + 0).toFixed(0) : String(Number(x.toPrecision(3)));

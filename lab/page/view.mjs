@@ -21,7 +21,7 @@ export function viewer(data) {
   const state = {...standard};
   let panes = [], address = '', writing;  // address: the link as last read or written; writing: the timer of a write
 
-  // ---- The link: all that differs from the defaults. A number out of range is moved into it.
+  // ---- The link: all that differs from the defaults. A number out of range becomes the nearest in range.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
   function read_link() {
     clearTimeout(writing);
@@ -69,7 +69,7 @@ export function viewer(data) {
     scroll_to(at_key + (state.x - at_key) * change, at_query + (state.y - at_query) * change);
     show();
   }
-  function read_cell(query, key) {  // and scroll to it where it is out of sight
+  function read_cell(query, key) {  // also scrolls to a cell that is out of sight
     state.query = Math.max(0, Math.min(slots - 1, query)), state.key = Math.max(0, Math.min(slots - 1, key));
     const [width, height] = room().map(pixels => pixels / zoom()), size = cell();
     scroll_to(

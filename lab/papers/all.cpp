@@ -22,7 +22,7 @@ using Functions = std::map<std::string, Artifact>;
 
 std::string source_of(const std::string& name) { return name.substr(0, name.find(':')); }
 
-// By artifact, or for all of a source.
+// Functions by artifact, or by source for all its artifacts.
 const Functions& functions() {
   using namespace ruoss2023;
   static const Functions all = {

@@ -31,7 +31,7 @@ struct Artifact {
   // Trainings of a second stage, chosen by the results of the first, and none until the first is done. Both stages are
   // drawn together.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
-  bool apart = false;  // whether its runs differ in kind from its source's, so that it must be named itself
+  bool apart = false;  // whether its runs differ in kind from its source's, so that it must be requested by name
   bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them
   Json (*about)(const Outcomes&) = nullptr;  // data for Python on its source, besides the trials
   // Fields of about.json for this artifact alone, to draw beside scores. Arrays go to FOLDER/NAME.npz.

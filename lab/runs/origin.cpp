@@ -96,7 +96,7 @@ bool has(const Fates& all, const std::string& name) {
   return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
 }
 
-// "block3.attention.query" and its like of other blocks share a line.
+// "block3.attention.query" and the same parameter of other blocks share a line.
 std::string rows(const char* fate, const Fates& all) {
   static const std::regex number("block[0-9]+");
   std::vector<std::string> lines;
@@ -149,7 +149,7 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
     if (name == "preset" && value != "none")
       bad_input("preset = {} beside from = {}: the run takes that model's options; leave out the preset, also in a "
                 "file of options, and set only the options that differ", value, o.path);
-    if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // of heads no shape tells
+    if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // no shape shows the number of heads
       bad_input("{} = {}: {} has {}, and the run takes over its {}; leave it out", name, value, o.path, o.config[name],
                 name == "merges" ? "tokens" : name);
   }

@@ -19,7 +19,7 @@ bool is_run_folder(const fs::path& folder) {
   return fs::exists(folder / "config.toml") && fs::exists(folder / "metrics.jsonl");
 }
 
-// Whether the path is in a run folder (lab/runs/run_folder.h, lab/runs/language/run.h), which need not exist.
+// Whether the path is in a run folder (lab/runs/run_folder.h); the file need not exist.
 bool belongs_to_a_run(const std::string& name) {
   static const std::vector<std::string> own = {
       "config.toml",   "metrics.jsonl", "tests.jsonl",     "clock.jsonl", "checkpoint.safetensors", "eval.csv",

@@ -20,7 +20,7 @@ namespace poslab {
 // Strings and positions are the first of range evaluation at these lengths; dropout is off. Throws Failure if the file
 // cannot be written.
 void write_pictures(const RunFolder&, const State&);
-int block_of(int slots);   // slots on a side of a cell of a map of attention
+int block_of(int slots);   // side of a cell of an attention map, in slots
 // {"max", "heads"} of the weights of a layer, (H, Tq, Tk): maps with cells of block x block slots.
 nlohmann::ordered_json attention_json(const Tensor& weights, int block);
 

@@ -2,7 +2,7 @@
 import {element} from '../../lab/page/element.mjs';
 import {chart_shapes} from './figures.mjs';
 
-// The parts of every view.
+// Elements that all views use.
 export const view_of = (name, title, lead, ...parts) => element(
     'section', {class: `view ${name}`}, element('h1', {}, title), element('p', {class: 'lead'}, lead), parts);
 export const block = (name, ...parts) => element('div', {class: name}, parts);
@@ -18,7 +18,7 @@ export function table_of(caption, rows, head = []) {
 export const fault = () => element('p', {class: 'bad', role: 'status'});
 // A line that is read aloud when it changes.
 export const live = (name = 'verdict') => element('p', {class: name, 'aria-live': 'polite'});
-// The results of an earlier request are pale.
+// Makes the results of an earlier request pale.
 export const set_stale = (stale, ...nodes) => nodes.forEach(node => node.classList.toggle('stale', stale));
 
 export const button = (words, act, attributes = {}) =>

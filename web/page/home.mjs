@@ -97,7 +97,7 @@ export function take_home(app, lanes_of) {
           'It goes into the first lane and never leaves your machine. ', file));
 }
 
-// A chosen or dropped file. An unreadable one changes nothing.
+// Takes a chosen or dropped file. An unreadable one changes nothing.
 export async function take_checkpoint(app, lanes, file) {
   const lane = lanes[0] ?? new Lane({}, 0), where = lanes.length ? 'is in the first lane' : 'can be looked into';
   const most = 256 << 20, size = (file.size / 1e6).toFixed(0);

@@ -128,10 +128,10 @@ export class Lane {
       this.fail(wrong.message);
     }
   }
-  // The spec of its results, and whether the settings differ by now.
+  // The spec of the shown results, and whether the settings differ from it by now.
   get shown() { return this.made ?? this.spec; }
   get name() { return name_of(this.shown) + (this.twin ? `, seed ${this.shown.seed}` : ''); }
-  // Of the model, whatever the current settings: its options by name, its task, and the length of its training.
+  // The model's, whatever the current settings: its options by name, its task, and the length of its training.
   get config() { return this.about?.config ?? this.run?.config; }
   edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {

@@ -37,7 +37,7 @@ const app = {
 };
 let write_soon;
 
-// The state in the training of the recorded lanes.
+// The state in which the recorded lanes were trained.
 function recorded_state() { return {...first_state(), ...app.snapshots.state}; }
 // The program's description of a lane's encoding, once its lists are loaded.
 function summary({encoding}) {

@@ -1,5 +1,5 @@
-// In a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or
-// {id, error}; between chunks of training steps, so that a pause never waits long. Progress comes unasked.
+// In a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or {id, error},
+// between chunks of training steps, so that a pause never waits long. Progress is sent unasked.
 import {Lab} from '../lab.mjs';
 import {from_halves} from './halves.mjs';
 

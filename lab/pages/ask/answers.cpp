@@ -87,7 +87,7 @@ std::string verdict(const Respondent& asked, const Exchange& exchange) {
                   : "");
 }
 
-// Lines, which begin small on a terminal.
+// The heading as sentences, a line each; on a terminal its lines begin in lower case.
 std::string lines_of(const std::string& heading) {
   std::string all;
   for (size_t at = 0, end; at < heading.size(); at = end + 1) {

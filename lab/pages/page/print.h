@@ -12,7 +12,7 @@ constexpr double column_mm = 84, page_mm = 174;
 
 // .html, a page of this command; .svg, .pdf, .png, .pgf and .tex, which are PGF for LaTeX; .json, the figure's data.
 std::vector<Output> figure_outputs(const std::string& what, const std::string& command);
-bool is_figure(const std::string& path);  // one of these except .html, or .csv, which is left to the caller
+bool is_figure(const std::string& path);  // one of these except .html, or .csv, which the caller writes
 // "" or "column", "page", or millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
 // Throws BadInput for a wrong `width`, or one for data; Failure with a remedy if `path` needs a Python with matplotlib

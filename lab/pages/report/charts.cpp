@@ -36,7 +36,7 @@ int shaded(const Group& g) {
   return trained.size() == 1 && trained.begin()->first == 1 ? trained.begin()->second : 0;
 }
 
-// The shaded lengths, and for runs with an origin trained on others a note that those do not count.
+// The shaded lengths, and for runs whose origin was trained on other lengths a note that these do not count.
 std::string about_training(const Group& g) {
   std::string text = shaded(g) ? fmt::format("The shaded lengths, 1 to {}, were trained on.", shaded(g))
                      : trained_by(g).size() > 1

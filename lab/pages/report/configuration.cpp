@@ -49,7 +49,7 @@ std::string commands(const std::vector<const Line*>& lines, const std::string& o
     for (const TestedRun* run : line->runs) {
       if (!named.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
       (run->test.empty() ? trainings : tests) += command_for(*run);
-      const bool checkpoint = !run->again.empty();  // it stays; without a name the page has the command's
+      const bool checkpoint = !run->again.empty();  // a checkpoint is not trained again
       if (run->test.empty() != checkpoint && named.insert("report " + run->folder).second)
         folders += " " + shell_path(checkpoint ? run->folder : run->folder + "-again");
     }

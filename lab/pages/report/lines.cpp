@@ -38,7 +38,7 @@ bool seeds_of_one(const std::vector<const TestedRun*>& runs) {
   return seeds.size() == runs.size() && !mean_of(runs, &TestedRun::tested).empty();
 }
 
-// Lines without a common seed differ in more than the options that their names tell.
+// Adds seeds to the names of lines without a common seed, which differ in more than the options in their names.
 void name_seeds(std::vector<Line>& lines) {
   const auto apart = [](const Line& a, const Line& b) {
     return std::none_of(a.runs.begin(), a.runs.end(), [&](auto* one) {

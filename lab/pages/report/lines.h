@@ -34,7 +34,7 @@ struct Group {       // the lines of one task or text, which share charts
 
 std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind; they must outlive the lines
 
-bool same_tokens(const Line&, const Line&);  // of language models: otherwise bits per byte alone compare
+bool same_tokens(const Line&, const Line&);  // of language models: else only bits per byte can be compared
 bool same_test(const Line&, const Line&);    // of language models: the same tokens of the same windows count
 bool lengths_differ(const Group&);           // whether its lines' longest do
 

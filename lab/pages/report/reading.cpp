@@ -40,7 +40,7 @@ Standing standing(const Line& line) {
           2 * std::sqrt(.25 / strings)};
 }
 
-// "33.9 % to 35.1 %", or one of them where they are written alike.
+// "33.9 % to 35.1 %", or one number if both are written alike.
 std::string range(const std::vector<Standing>& all, double Standing::*figure, std::string (*written)(double)) {
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [&](const Standing& a, const Standing& b) { return a.*figure < b.*figure; });

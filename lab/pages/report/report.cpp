@@ -91,7 +91,7 @@ std::vector<TestedRun> read_all(const std::vector<std::string>& words, std::vect
 
 const char* const lengths_begin = "text,name,seed,folder,";
 
-// csv: the beginning of a .csv.
+// csv: the beginning of a .csv file that may be replaced.
 void check(const std::string& out, const std::string& width, const char* csv) {
   std::vector<Output> kinds = figure_outputs("the chart of accuracy alone", "poslab report");
   kinds.push_back({".csv", "its numbers", csv});

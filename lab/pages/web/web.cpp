@@ -50,7 +50,7 @@ json run_json(const std::string& path) {
     bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
               run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
   const State state = run.load("cpu");
-  const json log = log_of(run);  // read first: its error names a damaged line, that of a test only the file
+  const json log = log_of(run);  // read first: its error names a damaged line, a test's error only the file
   const Results tested = read_test(run.path()).rows;
   json config, baselines;
   for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];

@@ -16,8 +16,8 @@ const std::vector<std::string> references = {"none", "rope", "alibi"};
 
 namespace {
 
-// The spelling of each runnable trial's scheme, in which lengths are shares of the trained one, as that differs between
-// tasks; the least window of each scheme that has one; the slots of the longest string; and the trials that failed.
+// The spelling of each runnable trial's scheme, with lengths as shares of the trained length, which tasks vary;
+// each scheme's least window, if it has one; the slots of the longest string; and the trials that failed.
 Json about(const Outcomes& outcomes) {
   Json all = {{"schemes", Json::object()}, {"windows", Json::object()}, {"failed", Json::array()}};
   int slots = 0;

@@ -20,8 +20,8 @@ struct Options {
 };
 
 // The rankings that these options need: one without a mask and, of schemes that work only with a causal one, another
-// beside `references` with that mask, so that like is compared with like. Throws BadInput: an unknown name, no trial
-// left.
+// beside `references` with that mask, so that like is compared with like. Throws BadInput for an unknown name, or if no
+// trial is left.
 std::vector<reproduce::Planned> plan(const Options&);
 extern const std::vector<std::string> references;
 
@@ -34,7 +34,7 @@ reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 // of one. Throws BadInput for an empty one.
 std::vector<std::string> read_spellings(const std::string& text);
 
-// The same for write() of lab/papers/reproduce.h.
+// These options for write() of lab/papers/reproduce.h.
 reproduce::Request request(const Options&);
 
 }  // namespace poslab::compare

@@ -17,8 +17,8 @@ struct Test {
   Json about;
 };
 
-// Each setting with its tests, and of each test the accuracy by seed, on the first `strings` strings that range
-// evaluation has at its length. A signal throws Interrupted.
+// Each setting with its tests, and for each test the accuracy by seed, on the first `strings` strings of range
+// evaluation at the test's length. A signal throws Interrupted.
 template <class TestsOf>
 Json measure(const Outcomes& outcomes, const Choices& defaults, int strings, const TestsOf& tests_of) {
   const std::vector<Setting> settings = gap_shift::settings(outcomes, defaults);
@@ -72,7 +72,7 @@ std::vector<int> gap_columns(const Choices& c) {
   return all;
 }
 
-// Positions of a mean gap, for a column of the table. `inside`: none is beyond the pool of the training.
+// Tests at positions with a mean gap, for a column of the table. `inside`: none is beyond the pool of the training.
 std::vector<Test> spacings(const Choices& c, int length) {
   const int n = slots(c, length), pool = c.whole("max_position");
   std::vector<Test> all;

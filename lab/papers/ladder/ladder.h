@@ -1,4 +1,4 @@
-// The ladder: encodings that are to be above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
+// The ladder: encodings meant to score above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
 // ladder.toml, which travels inside the program, has the candidates, the rules that choose and judge them, and the
 // expectations; it was committed before the first training. Here are the trials of both stages;
 // python/poslab/papers/ladder.py judges and draws.

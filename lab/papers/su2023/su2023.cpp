@@ -13,13 +13,13 @@
 namespace poslab::reproduce::su2023 {
 namespace {
 
-// The trained lengths of the tests, but for su2023:far.
+// The longest tested length, in trained lengths, except in su2023:far.
 constexpr int stretch = 8;
 // Options of tests that the tables set themselves.
 const Settings tests = read_settings("eval_times=1/2/4/8");
 const Settings tests_of_llama = read_settings("eval_times=1/2/4");
 
-// A trained model with another scheme or temperature in its place.
+// A trained model, tested with another scheme or temperature.
 struct Method {
   std::string name, model, encoding, temperature, source, times;  // source: a row of its table, or ""
 };

@@ -20,7 +20,7 @@ struct End {
 };
 std::optional<End> ended(pid_t child);  // empty while it runs
 
-std::string last_line(const std::string& path);        // the last line of a log that is not empty; or ""
+std::string last_line(const std::string& path);        // the last nonempty line of a log; or ""
 std::string why_failed(End, const std::string& said);  // the program's last line, or how it ended
 
 // A process that runs one trial, or one that trains a population and prints how each trial ended.
@@ -28,8 +28,8 @@ class Child {
  public:
   // As start_poslab().
   static Child of_one(const std::vector<std::string>& words, const std::string& log, int kept);
-  // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status of a process for that trial
-  // alone.
+  // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status that a process for it alone
+  // would have.
   static Child of_several(const std::vector<std::string>& words, const std::string& input,
                           const std::vector<int>& kept);
   pid_t process() const { return process_; }

@@ -28,7 +28,7 @@ PlacedPlan find_sweep(const std::string& path);
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path&);  // in order, without links
 
 // Gives each trial that can be run a name from a template: {option} becomes the option's value or word. Characters that
-// do not suit a file's name become "_". Throws BadInput: no such option, two trials of one name.
+// do not suit a file's name become "_". Throws BadInput if there is no such option, or for equal names.
 void name_trials(Plan&, const std::string& text);
 bool names_a_file(const std::string&);  // whether name_trials() could have given it
 

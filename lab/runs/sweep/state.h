@@ -44,7 +44,7 @@ class SweepFolder {
   // For a trial that is done, why its own test is damaged or of another trial; "" if it is neither.
   std::string damage(const Trial&) const;
   bool settled(const Trial&) const;  // done, failed or a misfit, so that no worker takes it
-  std::vector<const TrialTest*> untested(const Trial&) const;  // commands that have not left their file yet
+  std::vector<const TrialTest*> untested(const Trial&) const;  // commands whose file is missing
   size_t steps_left(const Trial& t) const { return size_t(!trained(t)) + untested(t).size(); }  // 0: it is done
   std::string log(const Trial& t) const { return run(t) + ".log"; }
   std::string failed(const Trial& t) const { return run(t) + ".failed"; }
