@@ -11,7 +11,7 @@
 namespace poslab::language {
 
 // Makes the folder. Throws BadInput if it exists, or with the reason why the form cannot express this model. tokens: if
-// the model's tokenizer came from another checkpoint of this form, its files, by name and bytes.
+// the model's tokenizer came from another checkpoint of this form, the tokenizer's files, by name and bytes.
 using TokenFiles = std::vector<std::pair<std::string, std::string>>;
 void export_hf(const State&, const Source&, const std::string& folder, const TokenFiles& tokens = {});
 

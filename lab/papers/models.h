@@ -39,7 +39,7 @@ struct Model {
   const Kind* kind;
   Settings settings;  // all options except the seed
 };
-// The models of a source in artifacts.toml, with their kind and its settings: `others` where a model has others = true.
+// The models of a source in artifacts.toml, with kind and settings from `options`, or `others` if others = true.
 std::vector<Model> models_in(const std::string& source, const std::pair<const Kind*, Settings>& options,
                              const std::pair<const Kind*, Settings>& others,
                              const std::function<std::string(const std::string& name)>& value);

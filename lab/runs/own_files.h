@@ -17,8 +17,8 @@ std::string run_beside(const std::string& folder, const std::string& name, const
 // TextRecord::checksum() (lab/runs/text_source.h) of a run's text, "origin" the checksum of the weights that it began
 // with (lab/runs/origin.h).
 Values own_files(const std::string& folder);
-// Throws Failure if one of these files does not match result.json, this record, or metrics.jsonl ends before its step.
-// Missing files and an empty metrics.jsonl are allowed here.
+// Throws Failure if one of these files does not match the record of result.json, or if metrics.jsonl ends before the
+// record's step. Missing files and an empty metrics.jsonl are allowed here.
 void check_own_files(const std::string& folder, const RunRecord&);
 
 // The first option in which two runs of a kind differ, except the device, which may change; "" if they are the same.

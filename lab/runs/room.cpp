@@ -39,7 +39,7 @@ std::string remedy(const RunSpec& c, double bytes) {
     }
     if (fits(shorter)) return told + " makes it fit";
   }
-  return "Smaller ones need less";
+  return "Smaller values need less";
 }
 
 struct Seconds { double training, testing; };
@@ -116,7 +116,7 @@ void begin(const Use& u, bool force) {
       parts = fmt::format(": {} for the model of {} parameters, {}", gigabytes(model), rounded(u.parameters),
                           gigabytes(u.takes.bytes));
     bad_input(
-        "about {} of memory is needed{} for {} ({}); {} {}. Smaller ones need less; --force tries it all the same",
+        "about {} of memory is needed{} for {} ({}); {} {}. Smaller values need less; --force tries it all the same",
         gigabytes(needed), parts, u.what, u.with, there_in_words(u.device), gigabytes(there));
   }
   if (made) return;

@@ -32,8 +32,8 @@ function row_of({law, holds, words}) {
       'tr', {}, element('td', {class: name}, verdict), element('th', {scope: 'row'}, law), element('td', {}, words));
 }
 
-// Its spelling for the program, or the reason why there is none. text: a bias's; sizes: layers, heads and train_length
-// of its model.
+// The program's spelling of the user's encoding, or the reason why there is none. text: a bias's; sizes: layers, heads
+// and train_length of the model.
 /**
  * @param {string} kind
  * @param {any} read

@@ -158,7 +158,7 @@ std::string titled(std::string what, const Group& g, bool repeated) {
   return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
 }
 
-// Charts of windows of tokens.
+// The common ending of charts of windows of tokens.
 void finish(Chart& c, const Group& g, const Measure& m) {
   c.y_label = m.label, c.percent = m.percent;
   fit(c, .05, 0);

@@ -43,9 +43,9 @@ struct Inputs {
   std::vector<std::string> runs;    // folders of finished runs, without repeats
   std::vector<std::string> passed;  // skipped inputs and the reasons, a sentence each
 };
-// An argument is a run's folder, a sweep's folder, a folder of runs, or the plan of a sweep. Beside runs, other files
-// and unfinished runs are skipped, as patterns like runs/* or runs/sweep/* find them. Throws BadInput if nothing is
-// left, or a name does not exist.
+// An argument is a run's folder, a sweep's folder, a folder of runs, or the plan of a sweep. Other files and unfinished
+// runs, which patterns like runs/* or runs/sweep/* also match, are skipped. Throws BadInput if nothing is left, or if a
+// name does not exist.
 Inputs find_runs(const std::vector<std::string>& words);
 
 // The run with its own test and with each other test; for a T5, with each task of each test. Tests of an earlier step
