@@ -105,7 +105,7 @@ def variants(name):
 def population():
     """Eight trainings one after the other, and as one population."""
     steps = {r["at_once"]: r["steps"] for r in stage("population")["rows"]}
-    return [f"- One at a time: {steps[1]:,} steps a second. Eight at a time: {steps[8]:,}, "
+    return [f"- One training at a time: {steps[1]:,} steps a second. Eight at a time: {steps[8]:,}, "
             f"{steps[8] / steps[1]:.1f} times as many. Commit {stage('population')['commit']}."]  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def tested():
             for tool, rows in by("tool", of["rows"]).items()}  # fmt: skip
     for tool, (rows, commit) in last.items():
         count = [r["status"] for r in rows].count
-        late = f"; {count('not run')} had no time" * bool(count("not run"))
-        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {count('ok')} of {len(rows)} runs ended, "
+        late = f"; {count('not run')} did not end in time" * bool(count("not run"))
+        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {count('ok')} of {len(rows)} runs ended "
                      f"without an error{late}.")  # fmt: skip
     return lines

@@ -288,7 +288,7 @@ def resources():
 
 def seen_on(rows):
     days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
-    return ["", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
+    return ["", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, on busy machines."]
 
 
 def last_rows(name, head, cells):
@@ -299,7 +299,7 @@ def last_rows(name, head, cells):
 
 def fuzz():
     """The results of `tools/fuzz --inputs 1000000`, for each target."""
-    head = ["target", "inputs tried", "lines of its sources"]
+    head = ["target", "inputs tried", "source lines reached"]
     return last_rows("fuzz", head, lambda r: [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['lines']} %"])
 
 
