@@ -71,8 +71,8 @@ def on_parity():
     best, fixed = chosen(looped), [r for r in looped if r["tested_loops"] != "length"]
     perfect = sum(min(r["validation"], r["test"]) == 1 for r in best)
     return (f"On parity {learned(plain)} models of three blocks have learned, and {learned(best)} looped ones, of "
-            f"which {perfect} have no error at 21 to 100 symbols. Tested with the same number of loops at all lengths, "
-            f"{learned(fixed)} have.")  # fmt: skip
+            f"which {perfect} have no error at 21 to 100 symbols. In {learned(fixed)} tests with the same number of "
+            f"loops at all lengths they have learned.")  # fmt: skip
 
 
 if __name__ == "__main__":
