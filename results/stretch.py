@@ -55,7 +55,7 @@ def cell_of(encoding, steps, set, part):
 
 
 def stretch_lines():
-    head = ["method", "as it is: first 128", "all 1,024", "repeated", "200 steps on: first 128", "all 1,024",
+    head = ["method", "as it is: first 128", "all 1,024", "repeated", "200 steps later: first 128", "all 1,024",
             "repeated", "the sources"]  # fmt: skip
     cells = [[TITLES[e], *(cell_of(e, steps, set, part) for steps in (0, 200)
                            for set, part in (("plain", "loss_1"), ("plain", "loss"), ("repeated", "loss"))), claim]
