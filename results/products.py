@@ -68,7 +68,7 @@ def bf16():
         "",
         "Before anything is timed, all sides' bf16 is compared with poslab's fp32 at equal weights. In training and",
         f"evaluation the first loss is off by at most {off['loss']:.1e} of itself, logits by {off['logits']:.1e} of",
-        f"their norm, and the worst gradient by {off['worst']:.1e} of its.",
+        f"their norm, and the worst gradient by {off['worst']:.1e} of its norm.",
         "",
         f"- *1.35 times poslab's fp32 in training at 40+40 slots*: reached in {reached(wide, 'times_fp32', 1.35)}.",
         f"- *2 times the fastest peer in bf16*: reached in {reached(results, 'ratio', 2)}.",

@@ -282,7 +282,7 @@ def resources():
     """The results of `tools/resources` for each kernel."""
     (about,), rows = bench("resources.csv")
     head = [name.replace("_", " ") for name in rows[0]]
-    return [f"{about}. For a template with several forms, the most of any.", "",
+    return [f"{about}. For a template with several instantiations, their maximum.", "",
             *markdown(head, [r.values() for r in rows])]  # fmt: skip
 
 
