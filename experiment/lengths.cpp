@@ -63,7 +63,7 @@ void check_lengths(const RunSpec& c, const std::vector<int>& lengths, const std:
       bad_input("{}: length {} comes twice; name it once", command, length);
     if (slots(c, length) > max_slots)
       bad_input(
-          "{}: length {} of {} takes {} slots, but this run has positions for max_position = {}; ask for less", command,
+          "{}: length {} of {} takes {} slots, but this run has positions for {}; ask for less", command,
           length, c["task"], slots(c, length), max_slots);
   }
 }

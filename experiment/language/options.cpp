@@ -106,7 +106,7 @@ void check(const RunSpec& c) {
        {std::tuple{"positions", &drawn, c.whole("train_length")}, {at_test, &tested, longest}})
     if (const int pool = pool_of(*s); pool < most)
       bad_input("{} = {}: it has positions for {} tokens, but windows have up to {}; {}", option, s->spelled(), pool,
-                longest, more_positions(*s));
+                most, more_positions(*s));
   if (c["text"] == "copy_grammar" && c.whole("merges"))
     bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);
 }
