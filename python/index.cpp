@@ -42,20 +42,16 @@ bool is_ellipsis(nb::handle h) { return h.ptr() == Py_Ellipsis; }
 }  // namespace
 
 Tensor indexed(const Tensor& x, nb::handle index) {
-  std::vector<nb::object> parts;
-  if (nb::isinstance<nb::tuple>(index))
-    for (const nb::handle part : index) parts.push_back(nb::borrow(part));
-  else
-    parts.push_back(nb::borrow(index));
+  const nb::tuple parts = nb::isinstance<nb::tuple>(index) ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
   int named = 0;
-  for (const nb::object& part : parts) named += !part.is_none() && !is_ellipsis(part);
+  for (const nb::handle part : parts) named += !part.is_none() && !is_ellipsis(part);
   if (named > x.dims())
     bad_input("index: {} indices for the {} dimensions of {}", named, x.dims(), to_string(x.shape()));
   Tensor y = x;
   Shape shape;  // axes of the result; y keeps an axis of 1 for each number
   int axis = 0;
   bool ellipsis = false;
-  for (const nb::object& part : parts) {
+  for (const nb::handle part : parts) {
     if (part.is_none()) {
       shape.push_back(1);
     } else if (is_ellipsis(part)) {
@@ -75,8 +71,7 @@ Tensor indexed(const Tensor& x, nb::handle index) {
     } else if (parts.size() == 1) {
       return rows(x, ids_of(part));
     } else {
-      bad_input("index: a {} next to other indices; give it alone, or use pl.gather",
-                type_of(part));
+      bad_input("index: a {} next to other indices; give it alone, or use pl.gather", type_of(part));
     }
   }
   for (; axis < y.dims(); ++axis) shape.push_back(y.dim(axis));

@@ -51,10 +51,8 @@ void add_lists(nb::module_& m) {
       [](const std::string& command) {
         nb::list all;
         for (const ChoiceOption& o : kind_of_command(command).table().options) {
-          nb::dict d;
-          d["name"] = o.option.name, d["takes"] = o.option.name == "out" ? "PATH" : o.option.takes();
-          d["default"] = o.option.standard, d["help"] = o.option.help;
-          all.append(d);
+          all.append(of_option(o.option));
+          if (o.option.name == "out") all[nb::len(all) - 1]["takes"] = "PATH";
         }
         return all;
       },
