@@ -15,10 +15,15 @@ struct Model {
   std::string run;
   std::shared_ptr<const Learner> learner;
   Reader reader;
+  bool on_gpu() const { return learner->params().device() != Device::cpu; }
 };
 
-Model load(const std::string& path) {
-  const std::shared_ptr<const Learner> learner = open_model(path, "cpu").learner;  // the folder can be used again
+// Work on a GPU waits for its turn, as all threads have one queue there.
+auto in_turn(bool on_gpu, const auto& work) { return on_gpu && !within_long_call() ? long_call(work) : work(); }
+
+Model load(const std::string& path, const std::string& device) {
+  const std::shared_ptr<const Learner> learner =
+      in_turn(device != "cpu", [&] { return open_model(path, device).learner; });  // the folder can be used again
   return {path, learner, learner->reader()};
 }
 
@@ -62,12 +67,16 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
 std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object given_to_read,
                                 nb::object positions, const TraceLike& said, bool gradient) {
   const Ids tokens = given_tokens(m, "tokens", given), read = given_read(m, given_to_read, tokens, outputs);
+  if (gradient && m.on_gpu())
+    bad_input("gradient: the model of {} is on a GPU, where Python has none; load it with device=\"cpu\"", m.run);
   Asked asked(said);
-  std::optional<NoGrad> off;
-  if (!gradient) off.emplace();
-  const Tensor logits =
-      m.reader.logits({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
-                      said.empty() ? nullptr : &asked.trace);
+  const auto off = gradient ? nullptr : std::make_unique<NoGrad>();
+  const Reading reading{tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)};
+  const Tensor logits = in_turn(m.on_gpu(), [&] {
+    const auto off_there = gradient ? nullptr : std::make_unique<NoGrad>();   // perhaps in another thread
+    const Tensor all = m.reader.logits(reading, said.empty() ? nullptr : &asked.trace);
+    return asked.to_cpu(), all.to(Device::cpu);
+  });
   asked.check_matched();
   return {logits, asked.captured()};
 }
@@ -110,19 +119,22 @@ std::string answered(const Model& m, const std::string& prompt, int count, int b
 void add_model(nb::module_& m) {
   nb::class_<Model>(m, "Model")
       .def_prop_ro("parameters",
-                   [](const Model& model) {
-                     const Params& params = *of_run(model, [&] { return &model.learner->own_params(); });
-                     nb::dict all;
-                     for (const Params::Entry& e : params.entries())
-                       all[e.name.c_str()] = nb::cast(e.tensor);
-                     return all;
+                   [](const Model& m) {
+                     std::vector<Params::Entry> all = of_run(m, [&] { return m.learner->own_params().entries(); });
+                     in_turn(m.on_gpu(), [&] {
+                       for (Params::Entry& e : all) e.tensor = e.tensor.to(Device::cpu);
+                       return true;
+                     });
+                     nb::dict by_name;
+                     for (const Params::Entry& e : all) by_name[e.name.c_str()] = nb::cast(e.tensor);
+                     return by_name;
                    })
       .def("run", run, "tokens"_a, "outputs"_a.none(), "read"_a.none(), "positions"_a.none(), "trace"_a, "gradient"_a)
       .def_prop_ro("start", [](const Model& model) { return model.reader.start; })
       .def("tokens", tokens_of, "text"_a)
       .def("write", written, "prompt"_a, "count"_a, "temperature"_a, "top_k"_a, "top_p"_a, "seed"_a.none())
       .def("answer", answered, "prompt"_a, "count"_a, "beams"_a, "length_penalty"_a, "early_stopping"_a);
-  m.def("load", load, "path"_a);
+  m.def("load", load, "path"_a, "device"_a);
 }
 
 }  // namespace poslab::python

@@ -28,6 +28,7 @@ class OwnLayer : public Encoding {
         if (std::isnan(s.bias.data()[i]))
           bad_input("{}: the bias of scores(), of shape {}, has a NaN; 0 adds nothing, and -inf hides a pair", name_,
                     to_string(s.bias.shape()));
+    for (Tensor* x : {&s.q_rel, &s.r, &s.gain, &s.bias, &s.temperature}) *x = x->to(in.q.device());   // NumPy's arrays
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
     return s;
   }
@@ -140,15 +141,9 @@ void register_encoding(const std::string& name, nb::object layer_class, const st
 // The positions of a sequence from draw(slots, rng) of a Python object.
 std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots, nb::handle rng) {
   const nb::object numbers = sampler.attr("draw")(slots, rng);
-  nb::object array = numpy().attr("asarray")(numbers);
-  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-  if (std::string("fiu").find(kind) == std::string::npos || nb::cast<nb::tuple>(array.attr("shape")).size() != 1 ||
-      nb::cast<int64_t>(array.attr("size")) != slots)
-    bad_input("{}: draw() gave a {} of shape {} and dtype {}; it must give {} numbers, one for each slot", name,
-              type_of(numbers), text_of(array.attr("shape")), text_of(array.attr("dtype")), slots);
-  array = numpy().attr("ascontiguousarray")(array, "dtype"_a = "float64");
-  const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
-  const std::vector<double> all(a.data(), a.data() + a.size());
+  const auto [shape, all] = prefix_errors(name + ": draw()", [&] { return positions_of(numbers); });
+  if (shape != Shape{slots})
+    bad_input("{}: draw() gave shape {}; it must give {} numbers, one for each slot", name, to_string(shape), slots);
   for (const double x : all)
     if (!(std::abs(x) < 1 << 24)) bad_input("{}: draw() gave position {}; give numbers below 2^24", name, x);
   return all;

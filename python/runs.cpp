@@ -45,7 +45,7 @@ nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   shown(progress, [&] {
     std::string text = work(said.empty() ? nullptr : &asked.trace);
     if (steps == 1) asked.check_matched();
-    for (auto& [name, x] : asked.trace.captured) x = x.to(Device::cpu);
+    asked.to_cpu();
     return text;
   });
   return asked.captured();

@@ -66,6 +66,8 @@ Tensor shared(nb::handle x) {
 // An array on the tensor's own memory, which `self` keeps alive.
 template <class... Kind>
 nb::object view(nb::pointer_and_handle<Tensor> self) {
+  if (self.p->device() != Device::cpu)
+    bad_input("this tensor is on a GPU, where NumPy cannot read it; use functions of poslab, or device=\"cpu\"");
   const std::vector<size_t> shape(self.p->shape().begin(), self.p->shape().end());
   return nb::cast(nb::ndarray<Kind..., float>(self.p->data(), shape.size(), shape.data(), self.h),
                   nb::rv_policy::reference);
@@ -80,11 +82,7 @@ nb::object as_numpy(nb::pointer_and_handle<Tensor> self, nb::handle dtype, nb::h
   return !copy.is_none() && nb::cast<bool>(copy) ? array.attr("copy")() : array;
 }
 
-nb::tuple shape_of(const Tensor& x) {
-  nb::list sizes;
-  for (const int d : x.shape()) sizes.append(d);
-  return nb::tuple(sizes);
-}
+nb::tuple shape_of(const Tensor& x) { return nb::tuple(nb::cast(x.shape())); }
 
 Tensor& require(Tensor& x, bool wanted) {
   if (!wanted && x.requires_grad()) bad_input("requires_grad cannot be switched off; use detach()");
@@ -181,8 +179,8 @@ void add_tensor(nb::module_& m) {
   t.attr("__array_ufunc__") = nb::none();  // makes array + tensor our sum, not NumPy's of objects
 
   const auto both = [&t](const char* name, const char* reversed, Tensor (*op)(const Tensor&, const Tensor&)) {
-    t.def(name, [op](const Tensor& a, TensorLike b) { return op(a, tensor_of(b)); });
-    t.def(reversed, [op](const Tensor& b, TensorLike a) { return op(tensor_of(a), b); });
+    t.def(name, [op](const Tensor& a, TensorLike b) { return op(a, tensor_of(b).to(a.device())); });
+    t.def(reversed, [op](const Tensor& b, TensorLike a) { return op(tensor_of(a).to(b.device()), b); });
   };
   both("__add__", "__radd__", add);
   both("__sub__", "__rsub__", sub);

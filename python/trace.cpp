@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "autograd/tape.h"
 #include "python/own.h"
 
 namespace poslab::python {
@@ -11,12 +12,15 @@ namespace {
 Trace::Change change_of(nb::object function, const std::function<void()>& called) {
   const auto kept = std::make_shared<const Kept>(std::move(function));
   return [kept, called](const std::string& name, const Tensor& x) {
-    if (x.device() != Device::cpu)
-      bad_input("trace: {} is on a GPU, but Python functions get tensors on the CPU; use device=\"cpu\"", name);
     called();
+    if (kept->get().is_none()) return x;
     const Calling calling;
-    const nb::object y = kept->get()(name, x);
-    return y.is_none() ? x : tensor_of(y);
+    const nb::object given = kept->get()(name, x.to(Device::cpu));
+    const Tensor y = given.is_none() ? x : tensor_of(given);
+    if (y.device() != x.device() && recording() && (x.requires_grad() || y.requires_grad()))
+      bad_input("trace: {} is on a GPU, and no gradient goes through a replacement of Python there; give None, or use "
+                "device=\"cpu\"", name);
+    return y.to(x.device());
   };
 }
 
@@ -29,34 +33,32 @@ std::vector<std::string> captures(const TraceLike& said) {
 
 }  // namespace
 
-Asked::Asked(const TraceLike& said) : trace(captures(said)), captures_(captures(said)) {
+Asked::Asked(const TraceLike& said) : trace(captures(said)) {
   for (const auto& [pattern, function] : said) {
     if (pattern.ends_with(".logits")) trace.queries = std::numeric_limits<int>::max();
-    if (function.is_none()) continue;
-    changes_.push_back(pattern);
-    trace.replace(pattern, change_of(function, [all = called_, pattern] { all->insert(pattern); }));
+    idle_->insert(pattern);
+    trace.replace(pattern, change_of(function, [idle = idle_, pattern] { idle->erase(pattern); }));
   }
 }
 
 void Asked::check_matched() const {
-  std::vector<std::string> idle;
-  for (const std::string& pattern : changes_)
-    if (!called_->contains(pattern)) idle.push_back(pattern);
-  for (const std::string& pattern : captures_) {
-    const Trace its({pattern});
-    if (std::ranges::none_of(trace.captured, [&](const auto& one) { return its.wants(one.first); }))
-      idle.push_back(pattern);
+  if (idle_->empty()) return;
+  bad_input("trace: no activation is called \"{}\"; names() of the model has all, and in a training each parameter has "
+            "an update, such as \"update.head.w\"", *idle_->begin());
+}
+
+void Asked::to_cpu() {
+  for (auto& [name, x] : trace.captured) {
+    const Tensor there = std::exchange(x, x.to(Device::cpu));
+    if (x.data() == there.data() || !there.has_grad()) continue;
+    const std::vector<real> slope = there.grad().values();
+    std::ranges::copy(slope, x.require_grad().grad_accumulator().at);
   }
-  if (!idle.empty())
-    bad_input(
-        "trace: no activation is called \"{}\"; names() of the model has all, and in a training each parameter has an "
-        "update, such as \"update.head.w\"",
-        idle[0]);
 }
 
 nb::dict Asked::captured() const {
   nb::dict all;
-  for (const auto& [name, x] : trace.captured) all[name.c_str()] = nb::cast(x.to(Device::cpu));
+  for (const auto& [name, x] : trace.captured) all[name.c_str()] = nb::cast(x);
   return all;
 }
 

@@ -9,18 +9,18 @@ namespace poslab::python {
 
 // None: the match is captured. A function (name, x): its result replaces x, a tensor of its shape; None leaves x.
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
-// The functions may be called from threads without the GIL, as in a training, and pass on exceptions of Python. They
-// throw BadInput for tensors on a GPU. Logits are for all queries.
+// The functions may be called from threads without the GIL, as in a training, and pass on exceptions of Python. On a
+// GPU they get copies, and a replacement that would need a gradient is BadInput. Logits are for all queries.
 struct Asked {
   explicit Asked(const TraceLike&);
   void check_matched() const;  // throws BadInput for a pattern that matched no name of the pass
-  nb::dict captured() const;       // by name; from a GPU a copy
+  void to_cpu();               // what was captured on a GPU becomes a copy, with its gradient
+  nb::dict captured() const;   // by name
 
   Trace trace;
 
  private:
-  std::vector<std::string> captures_, changes_;
-  std::shared_ptr<std::set<std::string>> called_ = std::make_shared<std::set<std::string>>();
+  std::shared_ptr<std::set<std::string>> idle_ = std::make_shared<std::set<std::string>>();  // nothing matched so far
 };
 
 }  // namespace poslab::python

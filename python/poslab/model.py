@@ -15,10 +15,10 @@ def patterns(trace):
     return list((trace or {}).items())
 
 
-def load(run):
+def load(run, device="cpu"):
     """The trained model of a run folder of any kind, or of a checkpoint of the Hugging Face form: a Model. Takes a Run
-    or a path."""
-    return Model(run)
+    or a path. device: "cpu", "" for the run's own, or "cuda": tensors are then copies without gradients."""
+    return Model(run, device)
 
 
 class Model:
@@ -29,15 +29,15 @@ class Model:
         model.seen["block1.attention.heads"]            # what each head has read: (B, T, H, D)
     """
 
-    def __init__(self, run):
+    def __init__(self, run, device="cpu"):
         self.run = os.fsdecode(run)
-        self._model = _inside.load(self.run)
+        self._model = _inside.load(self.run, device)
         self.seen = {}
 
     @property
     def parameters(self):
-        """The weights of this object by name: the run folder does not change. Absent for an external checkpoint, whose
-        weights stay in its files."""
+        """The weights of this object by name, of a GPU copies: the run folder does not change. Absent for an external
+        checkpoint, whose weights stay in its files."""
         return self._model.parameters
 
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):

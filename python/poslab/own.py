@@ -57,7 +57,7 @@ class Encoding:
                 return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
     A default may be (default, least, most): other values are refused, and pl.check tries none of them.
-    pairs says which row of bias each pair of a query and a key reads, so it takes whole numbers from 0 on.
+    pairs: the row of bias for each query and key, from 0 on. On a GPU q and k stay there, for functions of pl alone.
     `learn(parameters)` makes what it learns: self.bias = parameters.full("bias", [10, self.heads], 0). laws: what
     differs from {"shift": True, "toeplitz": True, "permutes": True, "two_sided": False, "by_length": False}.
     """

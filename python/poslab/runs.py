@@ -98,7 +98,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
     hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what is done with
     activations and updates in every step, as for a Model, whose names it takes. Each parameter has an update besides,
     such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the
-    last step. What a function raises ends the training. Returns a Run."""
+    last step. What a function raises ends the training. On a GPU functions replace updates alone. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; name the option, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")

@@ -30,6 +30,19 @@ BATCH = pl.tasks.reverse_string.batch(3, length=4)
 TOKENS = BATCH["tokens"]
 
 
+def test_a_device_that_is_not_there_is_refused(runs, tmp_path):
+    for use in (lambda device: pl.load(runs[0], device), lambda device: pl.load(CHECKPOINTS / "qwen2", device=device),
+                lambda device: pl.inspect(runs[0], tmp_path / "inside", device=device),
+                lambda device: pl.evaluate(runs[0], device=device, progress=False),
+                lambda device: pl.train(out=tmp_path / "run", device=device, **TINY)):
+        with pytest.raises(ValueError, match='unknown device "gpu"'):
+            use("gpu")
+        if "no CUDA" in pl.about()["cuda"]:
+            with pytest.raises(ValueError, match="device cuda: this build of poslab has no CUDA"):
+                use("cuda")
+    assert (pl.load(runs[0], device="")(TOKENS).numpy() == pl.load(runs[0])(TOKENS).numpy()).all()      # the run's own
+
+
 def test_a_name_that_no_activation_has_is_refused(model):
     for nothing in ("block9.out", "block0.atention.*"):
         for what in (None, lambda name, x: x):

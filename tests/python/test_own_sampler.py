@@ -58,8 +58,8 @@ def test_check_says_what_is_wrong_with_a_sampler():
 
 
 @pytest.mark.parametrize("drawn, error, words", [
-    (lambda slots: 1 / 0, ZeroDivisionError, "division"), (lambda slots: None, ValueError, "it must give"),
-    (lambda slots: np.zeros(slots + 1), ValueError, "one for each slot"), (lambda slots: "abc", ValueError, "it must"),
+    (lambda slots: 1 / 0, ZeroDivisionError, "division"), (lambda slots: None, ValueError, "give numbers"),
+    (lambda slots: np.zeros(slots + 1), ValueError, "one for each slot"), (lambda slots: "abc", ValueError, "give num"),
     (lambda slots: np.zeros((1, slots)), ValueError, "one for each slot"),
     (lambda slots: [float("nan")] * slots, ValueError, "position nan"),
     (lambda slots: [1e30] * slots, ValueError, "below 2"), (lambda slots: [1j] * slots, ValueError, "complex")])

@@ -13,6 +13,8 @@
 #include "lab/runs/align.h"
 #include "lab/runs/calibrate.h"
 #include "lab/runs/whole_run.h"
+#include "nn/generate.h"
+#include "nn/t5_generate.h"
 #include "tests/cuda/helpers.h"
 #include "tests/experiment/small_kinds.h"
 #include "tests/lab/hub/helpers.h"
@@ -76,23 +78,35 @@ void aligned_alike(const TemporaryFolder& folder, AlignRequest r) {
 
 }  // namespace
 
-TEST_CASE("cuda: a trace of a model of any kind sees the tensors that it sees on the CPU, and replaces them") {
+TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts and activations, also replaced") {
   REQUIRE(cuda_is_there);
   const OneThread one;
-  for (const SmallKind& k : small_kinds()) {
-    INFO(k.name);
-    const auto traced = [&](const char* device, bool doubled) {
-      const std::unique_ptr<Learner> l = learner_of(k, {{"device", device}});
-      const Reader reader = l->reader();
+  const TemporaryFolder folder;
+  std::vector<std::string> models = {golden_folder + "qwen2"};
+  for (const SmallKind& k : small_kinds()) models.push_back(trained(k, folder));
+  int refusals = 0;
+  for (const std::string& model : models) {
+    INFO(model);
+    const auto traced = [&](const std::string& device, bool doubled) {
+      const Opened opened = open_model(model, device);
+      const Reader reader = opened.learner->reader();
       const Ids tokens({2, 6}, {1, 2, 0, 2, 1, 0, 0, 1, 2, 0, 1, 2});
       Trace trace({"*"});
-      if (doubled) trace.replace("*block0*out", [](const std::string&, const Tensor& x) { return x * 2; });
+      std::map<std::string, int> calls;
+      const auto on_host = [&](const std::string& name, const Tensor& x) {       // as a function of Python
+        ++calls[name];
+        return (x.to(Device::cpu) * 2).to(x.device());
+      };
+      if (doubled) trace.replace("*block0*out", on_host);
       const NoGrad still;
       const Tensor logits =
           reader.logits({tokens, 6, reader.start ? Ids({2, 2}, {*reader.start, 1, *reader.start, 2}) : Ids()}, &trace);
-      CHECK(logits.device() == (device == std::string("cpu") ? Device::cpu : Device::cuda));
+      CHECK(logits.device() == (device == "cpu" ? Device::cpu : Device::cuda));
+      CHECK(calls.empty() == !doubled);
+      for (const auto& [name, count] : calls) CHECK_MESSAGE(count == 1, name);
       std::map<std::string, std::vector<real>> all{{"result", logits.values()}};
       for (const auto& [name, x] : trace.captured) all[name] = x.values();
+      for (const Params::Entry& e : opened.learner->params().entries()) all["weights " + e.name] = e.tensor.values();
       return all;
     };
     const auto here = traced("cpu", false), there = traced("cuda", false), replaced = traced("cuda", true);
@@ -100,11 +114,24 @@ TEST_CASE("cuda: a trace of a model of any kind sees the tensors that it sees on
     REQUIRE(here.size() == there.size());
     for (const auto& [name, values] : here) {
       INFO(name);
-      CHECK(difference(there.at(name), values, 1) < 1e-4);
+      CHECK(difference(there.at(name), values, 1) < (name.starts_with("weights") ? 1e-30 : 1e-4));
     }
     CHECK(difference(replaced.at("result"), traced("cpu", true).at("result"), 1) < 1e-4);
     CHECK(difference(replaced.at("result"), there.at("result"), 1) > 1e-3);
+    const auto texts = [&](const char* device) {           // or why it has none
+      const Opened opened = open_model(model, device);
+      const auto text = [&](const auto& work) {
+        std::string made;
+        const std::string why_not = refusal([&] { made = work(); });
+        refusals += !why_not.empty();
+        return made + why_not;
+      };
+      return text([&] { return opened.learner->write("the", {.count = 9, .choice = {.temperature = 0.8}}); }) + "\n" +
+             text([&] { return opened.learner->answer("passkey a4 . . ask passkey", {.count = 4, .beams = 2}); });
+    };
+    CHECK(texts("cuda") == texts("cpu"));
   }
+  CHECK(refusals == 2 * (3 + 5));                          // only three models write, and only the T5 answers
 }
 
 TEST_CASE("cuda: inspect, align, calibrate and ask have the CPU's results for a run of any kind") {
