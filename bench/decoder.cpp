@@ -54,13 +54,13 @@ struct Prefill {
 };
 
 // One more token after the cached ones.
-struct Step {
+struct OneMore {
   Params params{1};
   Decoder net;
   KeyValueCache full;
   PositionSample positions;
 
-  Step(const std::string& scheme, int T)
+  OneMore(const std::string& scheme, int T)
       : net(decoder(params, scheme)), full(net.cache(1, T + 1)), positions(counted(T + 1)) {
     params.pack();
     const std::vector<int> tokens = formula::integers("tokens", T, net.spec().vocabulary);
@@ -112,7 +112,7 @@ void time_decoder() {
   const NoGrad no_gradient;
   fmt::print("{} {}, {} threads; x: times RoPE\n", isa(), sizeof(real) == 4 ? "float" : "double", threads());
   time<Prefill>("attention of one layer over T tokens", 3);
-  time<Step>("one more token after T cached ones, 6 layers", 3);
+  time<OneMore>("one more token after T cached ones, 6 layers", 3);
 }
 
 }  // namespace poslab

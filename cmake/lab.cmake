@@ -10,14 +10,15 @@ find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 
 floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB)
-target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE})
+target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE}
+  $<TARGET_PROPERTY:CLI11::CLI11,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
-quickly_compiled(lab <nlohmann/json.hpp>)
+quickly_compiled(lab <nlohmann/json.hpp> <CLI/CLI.hpp>)      # lab takes no command line, apps and bench do
 compiled_by_folder(lab)
 embed(lab lab/page/page.html lab/page/page.css lab/pages/report/tasks.txt lab/pages/report/language.txt
   lab/pages/report/t5.txt lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt
@@ -35,7 +36,7 @@ foreach(folder figures papers)
 endforeach()
 
 floor(apps lab CLI11::CLI11)            # all of the program but its main
-quickly_compiled(apps <nlohmann/json.hpp> <CLI/CLI.hpp>)
+quickly_compiled(apps AS lab)
 compiled_by_folder(apps)
 file(GLOB formulas CONFIGURE_DEPENDS python/poslab/formulas/[a-z]*.py)
 embed(apps apps/completion/poslab.bash apps/completion/poslab.zsh apps/completion/poslab.fish)
@@ -48,16 +49,17 @@ target_link_libraries(poslab_program PRIVATE apps $<TARGET_NAME_IF_EXISTS:cuda_d
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})
-quickly_compiled(poslab_bench <nlohmann/json.hpp>)
-set_source_files_properties(bench/ceiling.cpp bench/ladder.cpp PROPERTIES COMPILE_OPTIONS -O3       # loops of their own
-  SKIP_PRECOMPILE_HEADERS ON)
-compiled_in_groups(poslab_bench 4 "/(engines|generate|kernels|products|schemes|serve[a-z_]*|t5)\\.cpp$")
+quickly_compiled(poslab_bench AS lab)
+target_compile_options(poslab_bench PRIVATE -fPIC)      # as lab
+compiled_by_folder(poslab_bench)
+set_source_files_properties(bench/ceiling.cpp bench/ladder.cpp PROPERTIES COMPILE_OPTIONS -O3      # loops of their own
+  SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
 find_library(DNNL_LIBRARY dnnl)         # beside our products, in nothing else; with the threads it runs on
 find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
 find_package(OpenMP)
 if(DNNL_LIBRARY AND DNNL_INCLUDE AND OpenMP_CXX_FOUND)
-  target_link_libraries(poslab_bench PRIVATE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+  target_link_libraries(poslab_bench PRIVATE ${DNNL_LIBRARY} $<LINK_ONLY:OpenMP::OpenMP_CXX>)
   target_compile_definitions(poslab_bench PRIVATE POSLAB_WITH_DNNL)
 endif()

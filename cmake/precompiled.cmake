@@ -10,10 +10,16 @@ function(precompiled_as target other)
   target_precompile_headers(${target} REUSE_FROM ${other})
 endfunction()
 
-# The same as precompiled, and a release compiles the target with -Og in place of -O3: what takes time when it runs lies
-# on the floors below. WebAssembly is compiled for its size.
+# The same as precompiled, or with AS OTHER as precompiled_as, and a release compiles the target with -Og in place of
+# -O3: what takes time when it runs lies on the floors below. WebAssembly is compiled for its size, all of it as core.
 function(quickly_compiled target)
-  precompiled(${target} ${ARGN})
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+    precompiled_as(${target} core)
+  elseif(ARGV1 STREQUAL "AS")
+    precompiled_as(${target} ${ARGV2})
+  else()
+    precompiled(${target} ${ARGN})
+  endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
     target_compile_options(${target} PRIVATE -Og)
   endif()
@@ -38,6 +44,9 @@ endfunction()
 function(compiled_in_groups target size pattern)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")       # which is seldom compiled anew
+    math(EXPR size "${size} * 4")
+  endif()
   set(count 0)
   foreach(source IN LISTS sources)
     math(EXPR group "${count} / ${size}")

@@ -4,6 +4,7 @@
 file(GLOB web_sources CONFIGURE_DEPENDS web/*.cpp)
 add_library(web_objects OBJECT ${web_sources})
 compiled_by_folder(web_objects)
+precompiled_as(web_objects core)
 target_link_libraries(web_objects PUBLIC experiment)
 target_compile_definitions(web_objects PRIVATE POSLAB_VERSION="${PROJECT_VERSION}")
 # Numbers that the linker fills in take as many bytes as they need: a sixth of the file.

@@ -17,7 +17,7 @@ using Counts = std::vector<double>;  // one for each output symbol
 size_t most_frequent(const Counts& counts) {   // the first of equal ones
   return size_t(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
-void add(const Task& task, const Tokens& answer, Counts& counts) {
+void count_answer(const Task& task, const Tokens& answer, Counts& counts) {
   for (int slot = 0; slot < task.scored_slots(answer); ++slot) ++counts[size_t(answer[size_t(slot)])];
 }
 
@@ -66,10 +66,10 @@ double content_only(const Task& task, int length, int samples, uint64_t seed, co
     Counts seen = prior, met(prior.size(), 0);
     const auto answer_another = [&](Counts& counts) {
       stop_if_requested();
-      add(task, task.answer(task.shuffled(x, order)), counts);
+      count_answer(task, task.answer(task.shuffled(x, order)), counts);
     };
     for (int i = 0; i < orders_tried; ++i) answer_another(seen);
-    add(task, task.answer(x), met);
+    count_answer(task, task.answer(x), met);
     for (int i = 0; i < further; ++i) answer_another(met);
     correct += met[most_frequent(seen)];
     for (double n : met) scored += n;

@@ -8,7 +8,7 @@
 namespace poslab {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 128; }
 
 // The run of digits at [from, to).
@@ -20,15 +20,15 @@ std::string integer(std::string::const_iterator from, std::string::const_iterato
 }  // namespace
 
 std::optional<std::string> first_integer(const std::string& text) {
-  const auto from = std::find_if(text.begin(), text.end(), is_digit);
+  const auto from = std::find_if(text.begin(), text.end(), is_decimal);
   if (from == text.end()) return {};
-  return integer(from, std::find_if_not(from, text.end(), is_digit));
+  return integer(from, std::find_if_not(from, text.end(), is_decimal));
 }
 
 std::optional<std::string> last_integer(const std::string& text) {
-  const auto to = std::find_if(text.rbegin(), text.rend(), is_digit);
+  const auto to = std::find_if(text.rbegin(), text.rend(), is_decimal);
   if (to == text.rend()) return {};
-  return integer(std::find_if_not(to, text.rend(), is_digit).base(), to.base());
+  return integer(std::find_if_not(to, text.rend(), is_decimal).base(), to.base());
 }
 
 std::string normalized(const std::string& text) {
