@@ -7,7 +7,7 @@
     pl.tasks.reverse_string.batch(8, length=20)     # tokens and targets
     run = pl.train(preset="tiny", task="even_pairs", encoding="rope", out="runs/rope")
 
-docs/python.md has more. Every function here is the C++ engine's: the numbers are those of the command line, bit by bit.
+docs/python.md has more. The C++ engine computes all numbers, so they equal those of the command line bit for bit.
 """
 
 from . import _poslab

@@ -11,7 +11,7 @@ from ._poslab import Tensor, _inside
 from .figures.notebook import plot_view
 
 
-# The function that lists the values of an argument.
+# The list with the values of each argument.
 LISTS = {"encoding": "encodings", "positions": "samplers", "temperature": "temperatures", "task": "tasks"}
 
 
@@ -39,7 +39,7 @@ def spelling(**said):
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
-    """A whole number, also of NumPy, but not True."""
+    """The value as an int, if it is one of Python or NumPy from `least` to `most`; True is none."""
     try:
         number = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
@@ -50,7 +50,7 @@ def whole(name, value, least=-2**31, most=2**31 - 1):
 
 
 def switch(name, value):
-    """True or False, also of NumPy."""
+    """The value as a bool, if it is one of Python or NumPy."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {value!r}; it is True or False")
     return bool(value)
@@ -64,12 +64,12 @@ def numbers(**said):
 
 
 def _keyword(name):
-    """An option that is a keyword of Python, such as global, is spelled global_."""
+    """The name of an option in Python: global_ for global, which is a keyword."""
     return name + "_" if keyword.iskeyword(name) else name
 
 
 class Chosen:
-    """An entry of a list, with options. A call with other options gives another one."""
+    """An entry of a list, with options. Calling it with other options gives a new one."""
 
     kind = ""
 
@@ -87,14 +87,14 @@ class Chosen:
             raise ValueError(f"{self.name}: {unnamed[0]!r} has no name; name the option, as in "
                              f"{self.name}({_keyword(self._row['options'][0]['name'])}={unnamed[0]!r})")
         if unnamed:
-            raise ValueError(f"{self.name} has no options, so {unnamed[0]!r} is none")
+            raise ValueError(f"{self.name} has no options, but was given {unnamed[0]!r}; leave it out")
         names = {_keyword(o["name"]): o["name"] for o in self._row["options"]}
         said = self._said() | {names.get(name, name): spelled_value(value) for name, value in options.items()}
         said = ",".join(f"{name}={value}" for name, value in said.items())
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
 
     def _said(self):
-        """The options in its spelling: names and texts. A text may contain commas."""
+        """The options that its spelling has: names and texts. A text may contain commas."""
         said, last = {}, None
         for part in self.spelled.partition(":")[2].split(","):
             name, given, text = part.partition("=")
@@ -132,35 +132,34 @@ class Encoding(Chosen):
         """The drawing of `poslab show --view NAME` as numbers: a dict with "title", "reading", "matrices" and "charts".
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
-        compare. force: even if it seems too large for this machine's memory,
-        or to take more than a month."""
+        compare. force: draws it even if it seems to need more than this machine's memory, or more than a month."""
         return _inside.view([self.spelled, *map(str, beside)], name, **spelling(positions=positions),
                             **numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
                                       layer=layer, causal=causal, seed=seed, force=force))
 
     def positions(self, length=32, **how):
-        """The scheme's distance for each pair of slots, key minus query: (heads that differ, length, length).
+        """The scheme's distance for each pair of slots, key minus query: (1 or heads, length, length).
 
-        A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError
-        for an encoding that has no single distance for a pair. Other arguments as in view()."""
+        A row is a query, a column a key. Distances to keys on the left are negative, those of masked pairs NaN. Raises
+        ValueError for an encoding without a single distance for each pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):
-        """The term that it adds to the logit of each pair, or the similarity of their codes: (heads that differ,
-        length, length).
+        """The term that the encoding adds to the logit of each pair of slots, or the similarity of their codes: (1 or
+        heads, length, length).
 
         Other arguments as in view(); view("bias")["reading"] says what the numbers are."""
         return self.view("bias", length, **how)["matrices"][0][1]
 
     def plot(self, view="bias", length=32, *, head=1, axes=None, **how):
-        """Draws a view with matplotlib, and returns the axes. Other arguments as in view()."""
+        """Draws a view with matplotlib, and returns its axes. head: from 1. Other arguments as in view()."""
         return plot_view(self.view(view, length, **how), head, axes)
 
     def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=None,
               train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k), .attend(q, k,
         v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random samplers draw from and
-        tables have rows for; a ValueError where nothing has one. train_length: a window of 0.5L is half of it."""
+        tables have rows for; ValueError if neither exists. train_length: the L of options such as window=0.5L."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
                                        train_length=train_length, seed=seed),
@@ -169,8 +168,8 @@ class Encoding(Chosen):
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).
 
-        x: the states that they are made from, (batch, time, width), for an encoding that reads them. Other arguments
-        as in build(). An encoding that learns has the parameters that it begins with."""
+        x: the states that q and k are made from, (batch, time, width), for encodings that read them. Other arguments
+        as in build(). The parameters of a learned encoding have their initial values."""
         q, k = (t if isinstance(t, Tensor) else Tensor(t) for t in (q, k))
         if q.ndim != 4:
             raise ValueError(f"{self.spelled}: q is {q.shape}; it must be (batch, time, heads, head size)")
@@ -181,11 +180,10 @@ class Sampler(Chosen):
     kind = "sampler"
 
     def draw(self, length, sequences=1, *, seed=0, step=0, classes=None):
-        """Positions of `length` slots: (sequences, length), or a table of 2 length - 1 offsets for one that draws
-        offsets.
+        """Positions of `length` slots: (sequences, length). Samplers of offsets give a table of 2 length - 1 of them.
 
-        The same seed and step give the same positions. classes (sequences, length): 0 a digit, 1 another symbol, 2 an
-        empty slot, for one that reads them."""
+        The same seed and step give the same positions. classes (sequences, length), for samplers that read them: 0 for
+        a digit, 1 for another symbol, 2 for an empty slot."""
         return _inside.draw(self.spelled, classes=classes,
                             **numbers(length=length, sequences=sequences, seed=seed, step=step))
 
@@ -194,7 +192,7 @@ class Temperature(Chosen):
     kind = "temperature"
 
     def factor(self, length=32, *, causal=True, heads=8, d_model=64, seed=0):
-        """The factor on the logits of each query: (1, length, 1 or heads). 1 for one that changes queries and keys."""
+        """The factor on each query's logits: (1, length, 1 or heads); 1 if queries and keys are changed instead."""
         return _inside.factors(self.spelled, **numbers(length=length, causal=causal, heads=heads, d_model=d_model,
                                                        seed=seed))
 
@@ -215,7 +213,7 @@ class Task(Chosen):
         return _inside.task_batch(self.spelled, **numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):
-        """The answer to an input, both as they are written: reverse_string.answer("001") is "100"."""
+        """The answer to an input, both as text: reverse_string.answer("001") is "100"."""
         if not isinstance(text, str):
             raise ValueError(f"{self.name}: the input is {text!r}; write it as text, as in answer(\"001\")")
         return _inside.task_answer(self.spelled, text)
@@ -225,8 +223,8 @@ class Task(Chosen):
         return _inside.task_example(self.spelled, whole("length", length))
 
     def baselines(self, length, samples=512, *, seed=0):
-        """Baselines: accuracies by chance, by the most frequent symbol of each slot (majority), and by the same answer
-        in every slot, from the number of each symbol alone (content_only)."""
+        """The accuracies of answers without a model: by chance, by the most frequent symbol of each slot (majority),
+        and by one answer for all slots, from the counts of the input's symbols alone (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 
@@ -252,7 +250,7 @@ def _doc(row, kind):
 
 
 class Things:
-    """All entries of a list, as attributes; list["name:option=value"] takes a spelling of the command line."""
+    """All entries of a list, as attributes. In brackets it takes the command line's spelling, "name:option=value"."""
 
     def __init__(self, chosen):
         self._chosen = chosen

@@ -2,7 +2,7 @@
 
 from html import escape
 
-MOST = 10    # rows and columns of a table; of larger ones, the first and the last are shown
+MOST = 10    # rows and columns of a table; larger tables show the first and the last ones
 
 
 def _shown(count):
@@ -24,7 +24,7 @@ def _table(rows, head=()):
 
 
 def of_tensor(x):
-    """Its shape, and its numbers as a table: the first matrix, if it has several."""
+    """A tensor's shape, and its numbers as a table: those of the first matrix, if it has several."""
     a = x.numpy()
     matrix = a.reshape(-1, *a.shape[-2:])[0] if a.ndim > 1 else a[None, :]
     columns = _shown(matrix.shape[1])

@@ -20,7 +20,7 @@ class Page:
 
     def save(self, path):
         if Path(path).suffix != ".html":
-            raise ValueError(f"{os.fsdecode(path)}: this is HTML; name it .html. `poslab report -o` writes other kinds")
+            raise ValueError(f"{os.fsdecode(path)}: a page is HTML; name it .html, or use `poslab report -o`")
         Path(path).write_text(self.text, encoding="utf-8")
 
     def _repr_html_(self):
@@ -35,15 +35,15 @@ def _paths(runs):
 
 
 def report(*runs):
-    """The page of `poslab report`, which compares runs: each a Run, a Sweep or a path, or lists of them. Returns a
+    """The page of `poslab report`, which compares runs. runs: Runs, Sweeps and paths, or lists of them. Returns a
     Page."""
     return Page(_inside.report([path for run in runs for path in _paths(run)], "report.html"))
 
 
 def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):
-    """The page of `poslab inspect`, of the inside of runs: positions in training, activations in a plane, attention.
-    Its numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory, or
-    to take more than a month. Returns a Page."""
+    """The page of `poslab inspect`, which looks inside runs: positions in training, activations in a plane, attention.
+    The folder `out` holds it, and its numbers as files. force: runs even if it seems to need more than this machine's
+    memory, or more than a month. Returns a Page."""
     _inside.inspect(_paths(runs), list(lengths), samples, os.fsdecode(out), text, device, force)
     return Page.of(out)
 

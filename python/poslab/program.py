@@ -1,4 +1,4 @@
-"""The program `poslab` of this module: sweeps and reproductions are many processes of it."""
+"""The program `poslab` that belongs to this module: sweeps and reproductions run it in many processes."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from .chosen import spelled_value
 
 
 def path():
-    """Its path: beside the module in a build tree, or among the scripts of the environment."""
+    """The program's path: in a build tree beside the module, otherwise among the scripts of the environment."""
     beside = Path(_poslab.__file__).resolve().parents[2] / "poslab"
     if beside.is_file():
         return beside
@@ -38,10 +38,10 @@ def words_of(options):
 
 
 def run(words, progress):
-    """Runs the program, with its progress on sys.stderr. Its errors become exceptions with its messages, ValueError for
-    bad input; Ctrl-C lets it save its state."""
+    """Runs the program, and prints its progress to sys.stderr. Its errors are raised with its messages, those of bad
+    input as ValueError. On Ctrl-C it saves its state first."""
     import subprocess
-    # the Python for drawing, if the program draws tables in Python
+    # first on PATH, so that the program draws tables with this Python
     this_python = os.path.dirname(sys.executable)
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",

@@ -1,4 +1,4 @@
-"""Training and testing: the options of the command line, and a run folder with the same bits."""
+"""Training and testing, with the options of the command line; the run folders have the same bits."""
 
 import json
 import os
@@ -22,8 +22,8 @@ class Run:
     """A run folder: the files of its training and tests. `seen` has the activations kept by the trace of train() or
     resume().
 
-    `test` is "" for the run's own test, or the name of one under other options: result and lengths are then of that
-    one. `tests` has all of these."""
+    `test` is "" for the run's own test, or the name of a test under other options, whose result and lengths this Run
+    then has. `tests` has all of the latter."""
 
     def __init__(self, path, seen=None, test=""):
         self.path = os.fsdecode(path)
@@ -33,14 +33,14 @@ class Run:
             raise ValueError(f"{self.path} is no run folder: it has no config.toml; pl.train makes one")
 
     def file(self, name):
-        """The path of a file of the folder; eval.csv and result.json are those of `test`."""
+        """The path of a file of the folder. For eval.csv and result.json: the file of `test`."""
         if self.test:
             name = {"eval.csv": f"eval-{self.test}.csv", "result.json": f"eval-{self.test}.json"}.get(name, name)
         return os.path.join(self.path, name)
 
     @property
     def tests(self):
-        """Its tests under other options than its own, as Runs by name."""
+        """The run's tests under other options than its own: a dict of Runs by name."""
         return {name: Run(self.path, self.seen, name) for name in _inside.other_tests(self.path)}
 
     @property
@@ -48,7 +48,7 @@ class Run:
         """Scores, baselines, configuration and speed: a dict."""
         if not os.path.exists(self.file("result.json")):
             raise ValueError(f"{self.path} has no result yet: its training has not ended; pl.resume continues it, and"
-                             " `metrics` is there meanwhile")
+                             " `metrics` has its steps so far")
         result = _parsed(Path(self.file("result.json")).read_text(encoding="utf-8"), self.file("result.json"),
                          "pl.evaluate tests the run again, and writes it")
         if os.path.exists(self.file("eval.csv")):
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def metrics(self):
-        """Loss, accuracy and the gradient's norm by step, in the same form."""
+        """Loss, accuracy and gradient norm by step: a DataFrame, or a list of dicts, as in `lengths`."""
         path = self.file("metrics.jsonl")
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         steps = [_parsed(line, f"line {number} of {path}", "restore the file from a copy, or empty it to do without")
@@ -90,15 +90,15 @@ class Run:
 
 
 def train(*unnamed, command="train", force=False, progress=True, trace=None, **options):
-    """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _, or
-    with another command: "lm train" makes a language model, "t5 train" a T5, "decoder train" a decoder of a task.
+    """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
+    command: "lm train" makes a language model instead, "t5 train" a T5, "decoder train" a decoder for a task.
 
-    pl.options(command) says what there is. task and encoding are required of "train", unless `from_`, as Python spells
-    the option from, names a run that has them. Other threads go on meanwhile, and Ctrl-C stops it after the step at
-    hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what is done with
-    activations and updates in every step, as for a Model, whose names it takes. Each parameter has an update besides,
-    such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the
-    last step. What a function raises ends the training. On a GPU functions replace updates alone. Returns a Run."""
+    pl.options(command) lists the options. "train" requires task and encoding, unless `from_` (the option from) names a
+    run that has them. Other threads continue meanwhile. Ctrl-C saves the current step and stops: resume(out) continues
+    the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as Model takes it, here of
+    activations and updates in every step. An update, such as "update.head.w", is what the step adds to a parameter. A
+    pattern with None for a function keeps its matches of the last step in `seen` of the Run. An exception of a function
+    ends the training. On a GPU functions may replace updates alone. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; name the option, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
@@ -113,7 +113,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
 
 
 def resume(run, *, force=False, progress=True, trace=None, **options):
-    """Continues a stopped run, with the bits of an undisturbed one; a run with a trace needs it again. Options:
+    """Continues a stopped run: the result has the bits of an uninterrupted one. A trace must be given again. Options:
     threads, device. Returns a Run."""
     path = os.fsdecode(run)
     texts = _texts(options, ("threads", "device"))
@@ -126,12 +126,12 @@ _testing = {"lengths": "eval_lengths", "times": "eval_times", "samples": "eval_s
 
 
 def evaluate(run, *, name="", force=False, progress=True, **options):
-    """Tests a run again: `poslab eval`. Under other options than the run's own the test is kept beside the run's result
-    under `name`, or a name made from the options. Returns a Run whose result and lengths are those of the test.
+    """Tests a run again: `poslab eval`. A test under other options than the run's own is kept beside the run's result,
+    under `name` or a name made from the options. Returns a Run whose result and lengths are those of the test.
 
-    Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device; of other
-    kinds of run those of their eval, as times and encoding of `poslab lm eval`. force: even if it seems too large for
-    this machine's memory, or to take more than a month."""
+    Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device. Other
+    kinds of run take those of their own eval, such as times and encoding of `poslab lm eval`. force: tests even if it
+    seems to need more than this machine's memory, or more than a month."""
     path = os.fsdecode(run)
     tested = _inside.tested_options(path)
     short = {one: whole for one, whole in _testing.items() if whole in tested}
@@ -145,7 +145,7 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
 
 
 def _as_written(options, call):
-    """call(), with refused values in the message as they were written in Python."""
+    """call(), whose error messages name refused values as they were written in Python."""
     try:
         return call()
     except ValueError as e:
@@ -153,7 +153,7 @@ def _as_written(options, call):
         for value in options.values():
             if not isinstance(value, str):
                 text = text.replace(f'"{spelled_value(value)}"', repr(value))
-        if text == str(e):          # perhaps in the caller's function
+        if text == str(e):          # nothing to restore: the traceback may lead to the caller's own function
             raise
         raise ValueError(text) from None
 

@@ -1,4 +1,4 @@
-"""Sweeps and reproductions: many runs as one, by the program's own workers."""
+"""Sweeps and reproductions: many runs by one call, in worker processes of the program."""
 
 import json
 import os
@@ -13,17 +13,17 @@ from .pages import Page
 from .runs import Run
 from .tables import read_csv, table
 
-# Options whose values may be written in Python.
+# The options whose values may be written in Python, and their kinds.
 KINDS = {"task": "task", "encoding": "encoding", "positions": "sampler", "test_positions": "sampler"}
 
 
 class Sweep:
-    """The folder of a sweep: its trials and their results, also while workers run."""
+    """The folder of a sweep: its trials and their results, which can be read while workers run."""
 
     def __init__(self, path):
         self.path = os.fsdecode(path)
         if not os.path.exists(os.path.join(self.path, "plan.jsonl")):
-            raise ValueError(f"{self.path} is no folder of a sweep: it has no plan.jsonl; pl.sweep makes one")
+            raise ValueError(f"{self.path} is no folder of a sweep: it has no plan.jsonl; pl.sweep makes such a folder")
 
     def _rows(self, which):
         return [json.loads(line) for line in _inside.sweep_tables(self.path)[which].splitlines()]
@@ -36,7 +36,7 @@ class Sweep:
 
     @property
     def lengths(self):
-        """Accuracy by length, a row for each trial and length, in the same form."""
+        """Accuracy by length, a row for each trial and length: a DataFrame, or a list of dicts."""
         return table(self._rows(1))
 
     @property
@@ -59,7 +59,7 @@ class Reproduction:
 
     @property
     def tables(self):
-        """The rows of each table and figure, by its name: dicts of DataFrames of pandas, or of lists of dicts."""
+        """The rows of each table and figure, by its name: a dict of DataFrames of pandas, or of lists of dicts."""
         return {file.stem: table(read_csv(file)) for file in sorted(Path(self.path).glob("*.csv"))}
 
     @property
@@ -85,18 +85,18 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
                  out="runs/sweep", jobs=2).trials
 
     options: those of train(), each a value or a list of values; the trials are the product of all lists. seeds=3 is
-    seed=[0, 1, 2]. also: dicts, each a further product, with its options in place of those. command="lm train" makes
-    language models, with the options of `poslab lm train`, and "t5 train" T5s. Or plan: a plan.jsonl that was made
-    before. jobs: trials at once; threads: of each; shard: "0/4"; name: "{task}-{encoding}-{seed}" links each trial.
+    seed=[0, 1, 2]. also: dicts, each a further product, whose options replace the same ones above. command: "lm train"
+    makes language models, "t5 train" T5s, with their own options. plan: an existing plan.jsonl, instead of options.
+    jobs: trials at once. threads: of each. shard: "0/4". name: "{task}-{encoding}-{seed}", for a link to each trial.
 
-    A trial that is done is not done again; one that was stopped goes on. Ctrl-C saves first. One that fails stops no
-    other; at the end RuntimeError says so, and Sweep(out).trials why. What is written in Python cannot be swept, as the
-    program does not know it. Returns a Sweep."""
+    Finished trials are skipped, stopped ones continue. Ctrl-C saves first. A trial that fails does not stop the others:
+    RuntimeError at the end, and Sweep(out).trials has the reason. Encodings, samplers and tasks that are written in
+    Python cannot be swept, as the program does not know them. Returns a Sweep."""
     how = program.words_of({"out": os.fsdecode(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
                             "retry": retry, "force": force})
     if plan is not None:
         if options or also or command != "train":
-            raise ValueError("a sweep takes a plan, or the options of one; give one of the two")
+            raise ValueError("a sweep takes either a plan or options; leave out one of the two")
         program.run(["sweep", "run", os.fsdecode(plan), *how], progress)
         return Sweep(out)
     import tempfile
@@ -124,9 +124,9 @@ def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1,
     """Reproduces tables and figures of a paper: `poslab reproduce`, with its options. Takes names such as
     "ruoss2023:table1"; `poslab reproduce` lists them.
 
-    set: options of every run, a dict. plan: only write FOLDER/plan.jsonl; draw: only draw what is done. force: even if
-    it seems too large for this machine's memory, or to take more than a month. Returns a Reproduction, which a notebook
-    shows as its page."""
+    set: a dict of options for every run. plan: only writes FOLDER/plan.jsonl. draw: only draws what is done. force:
+    runs even if it seems to need more than this machine's memory, or more than a month. Returns a Reproduction, which a
+    notebook shows as its page."""
     words = [spelled_value(w) for w in what]
     if not words:
         raise ValueError('reproduce what? Give a name, as in pl.reproduce("ruoss2023:table1", out="runs/table1")')

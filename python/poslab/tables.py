@@ -13,17 +13,17 @@ def table(rows):
 
 
 def read_csv(path):
-    """A list of dicts, with numbers as numbers, and None for empty cells. Raises ValueError for an incomplete file."""
+    """The rows as dicts, with numbers as int or float and empty cells as None. ValueError for an incomplete file."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read()
     rows, reader = [], csv.DictReader(io.StringIO(lines, newline=""))
     for row in reader:
         if None in row or None in row.values():
-            raise ValueError(f"{path} is damaged: line {reader.line_num} has another number of cells than its header; "
+            raise ValueError(f"{path} is damaged: line {reader.line_num} has more or fewer cells than its header; "
                              "write the file again, or restore it from a copy")
         rows.append({name: _value(text) for name, text in row.items()})
     if lines and not lines.endswith("\n"):
-        raise ValueError(f"{path} is cut off: line {reader.line_num} has no end; write the file again, or restore it "
+        raise ValueError(f"{path} is cut off: line {reader.line_num} does not end; write the file again, or restore it "
                          "from a copy")
     return rows
 

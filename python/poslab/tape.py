@@ -15,8 +15,8 @@ class Tape:
         tape.steps                          # [("softmax", [inputs], [results]), ...] in the order of recording
         tape.plot(x=x, loss=loss)           # before or after loss.backward(): gradients are drawn if they are there
 
-    It holds all tensors that it names, so it takes memory for as long as it lives. Within another one it alone is told
-    what is recorded."""
+    A tape holds all tensors that it names, so it takes memory for as long as it lives. With one tape inside another,
+    only the inner one lists the ops of its block."""
 
     def __init__(self):
         self.steps = []
@@ -39,9 +39,9 @@ class Tape:
             for n, (op, inputs, results) in enumerate(self.steps, 1)])
 
     def plot(self, axes=None, **names):
-        """Draws it from top to bottom, and returns the axes: a box for each op, with its number on the tape and the
-        shape of its result, rounded ones for tensors that no op here made. names: labels of tensors. A tensor that has
-        a gradient shows its norm; grey ones want none."""
+        """Draws the tape from top to bottom, and returns the axes: a box for each op, with its number on the tape and
+        the shape of its result, and a rounded box for each tensor that no op here made. names: labels of tensors. A
+        tensor with a gradient shows its norm; grey boxes need no gradient."""
         return _draw(self.steps, {_address(t): name for name, t in names.items()}, axes)
 
 
@@ -88,8 +88,8 @@ def _nodes_and_arrows(steps, names):
 
 def _draw(steps, names, axes):
     if not steps:
-        raise ValueError("the tape is empty: nothing was recorded inside the with-block that needs a gradient; make "
-                         "a tensor with requires_grad=True and compute with it there")
+        raise ValueError("the tape is empty: the with-block had no op that needs a gradient; make a tensor with "
+                         "requires_grad=True and compute with it there")
     nodes, arrows = _nodes_and_arrows(steps, names)
     rows = {}
     for node in nodes.values():

@@ -299,7 +299,7 @@ BAD = {
     "a look inside nowhere": (lambda: pl.inspect("nowhere"), "nowhere"),
     "no threads": (lambda: pl.set_threads(0), "threads is 0"),
     "a window without its name": (lambda: pl.encodings.rerope(8), r"8 has no name.*rerope\(window=8\)"),
-    "a number for a scheme without options": (lambda: pl.encodings.none(8), "none has no options, so 8 is none"),
+    "a number for a scheme without options": (lambda: pl.encodings.none(8), "none has no options, but was given 8"),
     "a length in quotes": (lambda: pl.encodings.rope.matrix("6"), "length is '6'; give a whole number"),
     "a factor of half a key": (lambda: pl.temperatures.log_n.factor(2.5), "length is 2.5; give a whole number"),
     "strings in quotes": (lambda: pl.tasks.reverse_string.batch("8", 20), "sequences is '8'; give a whole number"),

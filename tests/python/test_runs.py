@@ -112,9 +112,9 @@ def test_files_of_another_run_are_named(tmp_path):
 
 
 def test_tables_that_are_cut_off_are_named(tmp_path):
-    for text, words in (("a,b\n1,2\n3,4", "is cut off: line 3 has no end"),
-                        ("a,b\n1,2\n3\n", "is damaged: line 3 has another number of cells than its header"),
-                        ("a,b\n1,2,3\n", "is damaged: line 2 has another number of cells")):
+    for text, words in (("a,b\n1,2\n3,4", "is cut off: line 3 does not end"),
+                        ("a,b\n1,2\n3\n", "is damaged: line 3 has more or fewer cells than its header"),
+                        ("a,b\n1,2,3\n", "is damaged: line 2 has more or fewer cells")):
         (tmp_path / "t.csv").write_text(text)
         with pytest.raises(ValueError, match=words):
             read_csv(tmp_path / "t.csv")
