@@ -1,4 +1,4 @@
-// Refusals of the ops and their messages: the op, the fact, the shapes, the remedy.
+// Error messages of ops that refuse their arguments: the op, the fact, the shapes, the remedy.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -119,7 +119,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(spanned({.offset = 2, .key_lengths = Ids({2}, {5, 4})}), {"geometric", "there are key lengths"});
 }
 
-// Each condition of a check is the only one that fails once, as a kernel would read beyond an array without it.
+// In each case a single condition fails: if its check were missing, the kernel would read beyond an array.
 TEST_CASE("ops: each size that does not fit is refused by itself") {
   const auto network = [](Shape x, Shape w1, Shape b1, Shape w2, Shape b2) {
     return complaint([&] { feed_forward(ones(x), ones(w1), ones(b1), ones(w2), ones(b2)); });
@@ -192,10 +192,10 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last),
              {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
-  // the farthest pair alone, of the last query and the first key; and one step farther, without any pair
+  // only the farthest pair, the last query and the first key; then one step farther, which is no pair
   check_says(says({.pieces = {{q, k, -4}, {q, k, -far, -3}}}, k, last), {"attention: pieces 0 and 1 overlap"});
   check_says(says({.pieces = {{q, k, -5}, {q, k, -far, -4}}}, k, last), {"no complaint"});
-  // no key there to meet in
+  // no key at the distances where the two overlap
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1, 9}}}, k, last), {"no complaint"});
   check_says(says({.pieces = {{q, k}}}, q, last), {"attention: v", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k}}, .q_rel = q}, k, last), {"attention: r", "absent"});
@@ -219,7 +219,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(
       says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last),
       {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
-  // Again each condition alone.
+  // Again a single condition fails in each case.
   const auto of_pieces = [&](std::vector<Piece> pieces) { return says({.pieces = std::move(pieces)}, k, last); };
   check_says(of_pieces({{Tensor(), k}}), {"attention: q is absent with q absent and k (2, 5, 2, 8)"});
   check_says(of_pieces({{q, Tensor()}}), {"attention: q is (2, 3, 2, 8) with q (2, 3, 2, 8) and k absent"});
@@ -271,7 +271,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(biased({.q_rel = ones({2, 8})}), {"attention: the bias of q_rel is (2, 8) and q_rel is absent"});
 }
 
-TEST_CASE("ops: what is absent, and needed, is refused") {
+TEST_CASE("ops: an absent tensor that is needed is refused") {
   const std::string no_tensor = "tensor: an absent tensor has no values", no_ids = "ids: absent ids have no values";
   Tensor absent;
   for (const auto& op : {std::function<void()>([&] { absent.detach(); }),

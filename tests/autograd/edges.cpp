@@ -35,7 +35,7 @@ const auto power = [](double c) { return [c](const Tensor& x) { return pow(x, c)
 const auto over = [](double c) { return [c](const Tensor& x) { return x / one(c); }; };
 const auto under = [](double c) { return [c](const Tensor& x) { return one(c) / x; }; };
 
-// of one number: each column is an x, its y and its slope
+// functions of one number: each column is an x, its y and its slope
 const std::vector<Edge> of_one_number = {
     {"x^0", power(0), {0, 2, -2, inf, nan}, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}},
     {"x^1", power(1), {0, -3, inf}, {0, -3, inf}, {1, 1, 1}},
@@ -60,7 +60,7 @@ const std::vector<Edge> of_one_number = {
     {"max(x, 1)", [](const Tensor& x) { return maximum(x, one(1)); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {1, 1, 0, 1}},
     {"max(1, x)", [](const Tensor& x) { return maximum(one(1), x); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {0, 1, 0, 1}},
     {"min(x, 1)", [](const Tensor& x) { return minimum(x, one(1)); }, {1, 2, -inf}, {1, 1, -inf}, {1, 0, 1}},
-    // the side that is not chosen has gradient 0, and its NaN goes nowhere
+    // the side that is not chosen has gradient 0, and its NaN does not spread
     {"where(0, x, 5)", [](const Tensor& x) { return where(one(0), x, one(5)); }, {nan, inf, 1}, {5, 5, 5}, {0, 0, 0}},
     {"where(1, 5, x)", [](const Tensor& x) { return where(one(1), one(5), x); }, {nan, inf, 1}, {5, 5, 5}, {0, 0, 0}},
     {"where(x, 5, 7)", [](const Tensor& x) { return where(x, one(5), one(7)); }, {0, -0.0, 0.5, -1, nan, inf},
@@ -79,7 +79,7 @@ const auto layer_norm = [](const Tensor& x) {
 const auto root_norm = [](const Tensor& x) { return rms_norm(x, Tensor::full({x.dim(1)}, 1), 1e-6); };
 const auto of_class = [](int c) { return [c](const Tensor& x) { return cross_entropy(x, Ids({1}, {c})); }; };
 
-// of a row: y is the op's value, dx its derivative, with weights 1, 2, 3, ... on y where the op is `weighed`
+// functions of a row: y is the op's value, dx its derivative; where the op is `weighed`, y has weights 1, 2, 3, ...
 const std::vector<Edge> of_a_row = {
     {"max: the first of equal ones", max, {1, 2, 2}, {2}, {0, 1, 0}},
     {"max: NaN", max, {1, nan, 2}, {nan}, {0, 1, 0}},
@@ -126,7 +126,7 @@ TEST_CASE("edges: values and slopes of functions of one number, and of rows") {
   check(of_a_row, [](int n) { return Shape{1, n}; });
 }
 
-TEST_CASE("edges: a NaN or an infinity that is no choice of a model is refused") {
+TEST_CASE("edges: exponents that are NaN or infinite, and bounds that are NaN or swapped, are refused") {
   const auto refuses = [](const std::function<void()>& action, const std::string& words) {
     CHECK_THROWS_WITH_AS(action(), words.c_str(), BadInput);
   };
@@ -136,7 +136,7 @@ TEST_CASE("edges: a NaN or an infinity that is no choice of a model is refused")
   refuses([] { clamp(one(2), 3, 1); }, "clamp: low = 3 is above high = 1; swap them");
 }
 
-TEST_CASE("edges: values of padding, which may be no numbers, reach no result and no gradient of attention") {
+TEST_CASE("edges: padding reaches no result and no gradient of attention, even if it is NaN or infinite") {
   for (const int T : {5, 20, 80}) {
     const Span span{.key_lengths = Ids({2}, {T, T - 2})};
     const Shape heads = {2, T, 2, 4};
@@ -151,8 +151,8 @@ TEST_CASE("edges: values of padding, which may be no numbers, reach no result an
 }
 
 #if defined __SSE2__ && !defined POSLAB_DOUBLE
-// They would take Intel's processors 150 cycles each, and the weight of a far key times a small gradient is one.
-TEST_CASE("edges: subnormal numbers count as zero in attention, and nowhere after it") {
+// Intel's processors take 150 cycles for each, and a far key's weight times a small gradient is such a number.
+TEST_CASE("edges: attention takes subnormal numbers for zero, other ops do not") {
   for (const int channels : {8, 32}) {
     const Shape heads = {1, 64, 1, channels};
     Tensor q = Tensor::full(heads, real(0.1)).require_grad(), k = Tensor::full(heads, real(0.1));

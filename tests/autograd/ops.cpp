@@ -15,8 +15,8 @@
 namespace poslab::test {
 namespace {
 
-// The elements of a gradient to check one by one; then comes its sum along one random direction. `most` of
-// the n elements of an input, all of them if they are as few.
+// The elements of an input's gradient that are checked one by one, before its sum along a random direction: `most`
+// of the n elements, or all if there are no more than that.
 std::vector<int> elements(int64_t n, int most) {
   std::vector<int> some = n <= most ? std::vector<int>{0, 1, 2, 3, 4, 5} : random_ids(most, int(n), uint32_t(n));
   std::erase_if(some, [&](int e) { return e >= n; });
@@ -33,7 +33,7 @@ std::vector<double> random_direction(size_t input, size_t n) {
 // the time of these tests, so they are computed once for each of op_cases().
 struct Expected {
   Array value;
-  int elements = sizeof(real) == 8 ? 4 : 2;          // of each input whose derivatives are asked for
+  int elements = sizeof(real) == 8 ? 4 : 2;          // elements of each input whose derivatives are checked
   std::vector<std::vector<double>> derivatives = {};
 };
 const Expected& expected(const OpCase& c, const Arrays& x) {
@@ -44,7 +44,7 @@ const Expected& expected(const OpCase& c, const Arrays& x) {
   y.value = c.reference(x);
   size_t numbers = 0;
   for (const Array& a : x) numbers += a.at.size();
-  if (numbers > 10000) y.elements = 2;               // a few cases of shapes that fill the kernels' blocks
+  if (numbers > 10000) y.elements = 2;               // a few cases are large, to fill the kernels' blocks
   for (size_t i = 0; c.differentiable && i < x.size(); ++i) {
     const size_t n = x[i].at.size();
     y.derivatives.emplace_back();
@@ -58,7 +58,7 @@ const Expected& expected(const OpCase& c, const Arrays& x) {
   return y;
 }
 
-// Errors are relative to the number itself, but not to less than a share of the largest one of that gradient.
+// Errors are relative to the number itself, but at least to a share of the largest number of its gradient.
 double gradient_error(const Expected& y, const Result& r) {
   double worst = 0;
   for (size_t i = 0; i < y.derivatives.size(); ++i) {
@@ -80,7 +80,7 @@ double gradient_error(const Expected& y, const Result& r) {
   return worst;
 }
 
-// The work of the CPU's kernels in one run of a case, by the table that POSLAB_DEBUG=2 prints; with those of the loss.
+// The work of the CPU's kernels in one run of a case and its loss, from the table that POSLAB_DEBUG=2 prints.
 std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted& wanted) {
   const int before = debug_level();
   set_debug_level(2), clear_profile_totals();
@@ -93,7 +93,7 @@ std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
-// Values, gradients and twins of all cases, or of the matrix products alone, by kernel.
+// Values, gradients and twins of all cases, or of matrix products only, by kernel.
 std::map<std::string, Worst> against_references(bool products_only = false) {
   std::map<std::string, Worst> table;
   for (const OpCase& c : op_cases()) {
@@ -121,7 +121,7 @@ std::map<std::string, Worst> against_references(bool products_only = false) {
   return table;
 }
 
-// Each case that has gradients, and the products by every engine.
+// Calls check for each case that has gradients, and for products once with every engine.
 void for_each_engine(const std::function<void(const OpCase&)>& check) {
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
@@ -166,12 +166,12 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
 
 TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
   const OneThread one;
-  std::vector<OpCase> large = op_cases(For::bench);                  // training's shapes are cut for threads
-  std::erase_if(large, [](const OpCase& c) {                         // all gates are cut alike
+  std::vector<OpCase> large = op_cases(For::bench);                  // large enough to be split among threads
+  std::erase_if(large, [](const OpCase& c) {                         // all gates are split alike
     return !is_product(c) || (c.kernel == "gated_feed_forward" && !c.name.starts_with("silu ("));
   });
   CHECK(large.size() > 4);
-  if (sizeof(real) == sizeof(double)) large.clear();  // cut in the same places, and the naive one is slow
+  if (sizeof(real) == sizeof(double)) large.clear();  // split at the same indices, and the naive engine is slow
   std::map<const OpCase*, Result> ours;
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
@@ -183,7 +183,7 @@ TEST_CASE("ops: products by every engine, against the same references and with t
       set_threads(1);
       const Result r = run(c, x);
       for (const int n : {2, 3}) {
-        if (n == 2 && e == Engine::naive) continue;  // it takes its time
+        if (n == 2 && e == Engine::naive) continue;  // it is slow
         set_threads(n);
         CHECK(same_bits(run(c, x), r));
       }
@@ -232,7 +232,7 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
   for_each_engine([](const OpCase& c) {
     const Tensors x = inputs(c);
     const Result all = run(c, x);
-    const auto bytes = [&](const Wanted& wanted) {   // read and written by kernels: none for an unwanted gradient
+    const auto bytes = [&](const Wanted& wanted) {   // bytes that kernels read and write: none for an unwanted gradient
       double sum = 0;
       for (const auto& [kernel, cost] : work(c, x, wanted)) sum += cost.bytes;
       return sum;

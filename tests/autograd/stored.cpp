@@ -1,4 +1,4 @@
-// Weights that are read as files store them: every number of 16 bits, and linear layers on every instruction set.
+// Weights in the formats of files: every 16-bit number, and linear layers on every instruction set.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -58,7 +58,7 @@ TEST_CASE("stored: each of the 65,536 numbers of either 16-bit form is what its 
     }
 }
 
-TEST_CASE("stored: a linear layer is that with the weights widened and transposed, for few rows and many") {
+TEST_CASE("stored: a linear layer equals one with the weights widened and transposed, for few rows and many") {
   const EveryIsa after;
   for (const std::string& name : available_isas())
     for (const auto& [in, out] : {std::pair{1, 1}, {33, 7}, {64, 96}, {70, 130}, {1100, 65}})
@@ -86,9 +86,9 @@ TEST_CASE("stored: a linear layer is that with the weights widened and transpose
       }
 }
 
-// A float32 is rounded to bf16 as a parameter is, and then both have the same bits: they add up in the same order where
-// the inner index fits one block. Weights in bf16 are rounded no more.
-TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of parameters, to the bit") {
+// A float32 weight is rounded to bf16 as a parameter is. Then both layers have the same bits, as they add in the same
+// order where the inner index fits one block. Weights that are stored in bf16 are not rounded again.
+TEST_CASE("stored: with products in bf16 a linear layer of many rows equals that of parameters, to the bit") {
   if (sizeof(real) != sizeof(float)) return;
   const EveryIsa after;
   for (const std::string& name : available_isas())
@@ -114,9 +114,9 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
   for (const real sum : sums.values()) CHECK(sum == 1100);
 }
 
-TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is that of parameters") {
+TEST_CASE("stored: a feed-forward network of a long text, computed in parts, equals that of parameters") {
   const NoGrad no_grad;
-  const auto at = [](const Params& p, const char* name) {  // transposed, as files have it
+  const auto at = [](const Params& p, const char* name) {  // transposed, as in files
     const Tensor &w = p.at(name), rows = transpose(w);
     return std::vector<float>(rows.data(), rows.data() + rows.size());
   };
@@ -140,7 +140,7 @@ TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is tha
   }
 }
 
-TEST_CASE("stored: what does not fit is refused") {
+TEST_CASE("stored: arguments that do not fit are refused") {
   const std::vector<float> w(6, 1.f);
   const StoredMatrix m{StoredAs::float32, w.data(), 2, 3};
   CHECK_THROWS_WITH_AS(linear(Tensor::full({1, 2}, 1), m),

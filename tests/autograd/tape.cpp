@@ -19,7 +19,7 @@ namespace {
 
 Tensor leaf(real value) { return Tensor::full({2}, value).require_grad(); }
 
-// Of one op: twice x and x^2. Counts how often its backward function was called.
+// One op with two results: 2 x and x^2. Counts the calls of its backward function.
 std::vector<Tensor> double_and_square(const Tensor& x, int* calls = nullptr) {
   const Tensor twice(x.shape()), square(x.shape());
   for (int64_t e = 0; e < x.size(); ++e) {
@@ -118,7 +118,7 @@ TEST_CASE("tape: a loss that no op of this thread's tape made is refused, and a 
   CHECK(number.grad().item() == 1);
 }
 
-TEST_CASE("tape: backward() clears it also where it throws, so that what comes next is not mixed with the rest") {
+TEST_CASE("tape: backward() also clears it when it throws, so that the next pass starts with an empty tape") {
   const Tensor w = leaf(3), old = w * w, p = leaf(2);
   backward(sum_all(old));
   const Tensor twice = p * 20, loss = sum_all(twice + exp(old));
@@ -137,7 +137,7 @@ TEST_CASE("tape: backward() clears it also where it throws, so that what comes n
   CHECK(p.grad().values() == std::vector<real>{1, 1});
 }
 
-TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read, but no loss goes back through it") {
+TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read, but a loss that used it is refused") {
   for (const bool cleared : {false, true}) {
     const Tensor w = leaf(3), h = w * w, two = double_and_square(w)[1];
     if (cleared) clear_tape();
@@ -157,7 +157,7 @@ TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read
   }
 }
 
-TEST_CASE("tape: no loss goes back through what another thread has computed, which has its op on its own tape") {
+TEST_CASE("tape: a loss is refused if another thread computed its inputs, whose ops are on that thread's tape") {
   const Tensor w = leaf(3);
   const std::string read_elsewhere = "2: backward: exp reads a result of an earlier pass or of another thread";
   Tensor h, two;
@@ -166,7 +166,7 @@ TEST_CASE("tape: no loss goes back through what another thread has computed, whi
     const Tensor loss = sum_all(exp(other) + w);
     CHECK(holds(refusal([&] { backward(loss); }), read_elsewhere));
     clear_tape();
-    std::thread([&] {  // nor one that comes later, perhaps with the first one's memory
+    std::thread([&] {  // nor a later thread's, which may have the memory of the first
       const Tensor later = sum_all(exp(other));
       CHECK(holds(refusal([&] { backward(later); }), read_elsewhere));
       clear_tape();
@@ -181,7 +181,7 @@ TEST_CASE("tape: no loss goes back through what another thread has computed, whi
 }
 
 #ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
-TEST_CASE("memory: a number that is kept of each pass holds no block of megabytes") {
+TEST_CASE("memory: keeping one number of each pass keeps no block of megabytes") {
   const Tensor x = Tensor::full({1024, 256}, 1), w = Tensor::full({256, 256}, real(0.01));
   std::vector<Tensor> kept;
   int64_t first = 0;
@@ -227,7 +227,7 @@ TEST_CASE("tape: an op with two results is recorded only if an input requires a 
   CHECK(tape_length() == 0);
 }
 
-TEST_CASE("tape: a piece is taken off it, and can be gone through again, also by another thread") {
+TEST_CASE("tape: a piece is taken off the tape, and can go backward again, also in another thread") {
   const Tensor before = leaf(3), x = leaf(2);
   const Tensor loss = sum_all(before * before);
   const size_t length = tape_length();
@@ -240,18 +240,18 @@ TEST_CASE("tape: a piece is taken off it, and can be gone through again, also by
   CHECK(x.grad().values() == std::vector<real>{24, 240});          // 6 x^2
   CHECK(!both[0].has_grad());
   piece.backward(y, dy);
-  CHECK(x.grad().values() == std::vector<real>{48, 480});          // inputs add up
+  CHECK(x.grad().values() == std::vector<real>{48, 480});          // gradients of inputs add up
   x.clear_grad();
   std::thread([&] { piece.backward(y, dy); }).join();
   CHECK(x.grad().values() == std::vector<real>{24, 240});
   CHECK_THROWS_WITH(piece.backward(y, Tensor::full({1}, 1)),
                     "backward: the gradient is (1); it must have the shape of the result, (2)");
-  backward(loss);                                                  // the record from before is still there
+  backward(loss);                                                  // the earlier part of the tape is still there
   CHECK(before.grad().values() == std::vector<real>{6, 6});
   CHECK(tape_length() == 0);
 }
 
-TEST_CASE("tape: of a piece goes backward what the result was computed from, and nothing else") {
+TEST_CASE("tape: a piece goes backward through the ops that led to the result, and through no others") {
   const Tensor x = leaf(3), dy = Tensor::full({2}, 1);
   TapePiece(tape_length()).backward(x, dy);  // nothing was recorded: nothing happens
   CHECK(!x.has_grad());
@@ -261,7 +261,7 @@ TEST_CASE("tape: of a piece goes backward what the result was computed from, and
     set_debug_level(level);
     int used = 0, unused = 0;
     const std::vector<Tensor> two = double_and_square(x, &used), aside = double_and_square(x, &unused);
-    const Tensor y = two[1] * 5;  // of the second result alone: the first has no gradient
+    const Tensor y = two[1] * 5;  // of the second result only: the first has no gradient
     TapePiece(0).backward(y, dy);
     set_debug_level(before);
     CHECK(x.take_grad().values() == std::vector<real>(2, 5 * 2 * 3));
@@ -302,7 +302,7 @@ TEST_CASE("scratch: a slot keeps its memory while it is large enough; slots and 
   CHECK(scratch(14, 100000) == grown);
 }
 
-TEST_CASE("strides: what is contiguous in all three arrays is one dimension, and what is not in one stays apart") {
+TEST_CASE("strides: dimensions that are contiguous in all three arrays become one, the others stay apart") {
   const Shape size = {4, 1, 5, 6};
   const Strides whole = dense(size), apart = {60, 60, 6, 1};  // every second row of a larger array
   const StridedLoop one = strided_loop(size, whole, whole, whole);

@@ -1,4 +1,4 @@
-// The operators new and delete of the tests count. The operators for arrays, and the nothrow ones, call these.
+// The tests' operators new and delete count calls. The operators for arrays and the nothrow operators call these.
 #include "tests/core/allocations.h"
 
 #include <cstdlib>

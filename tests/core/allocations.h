@@ -1,9 +1,9 @@
-// How often this thread has asked the C++ library for memory, for tests that bound it.
+// The number of allocations of a thread, for tests that bound it.
 #pragma once
 #include <cstdint>
 
 namespace poslab::test {
 
-int64_t allocations();         // 0 under a sanitizer, which brings an operator new of its own
+int64_t allocations();         // by this thread so far; always 0 under a sanitizer, which brings its own operator new
 
 }  // namespace poslab::test

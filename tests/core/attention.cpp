@@ -1,6 +1,6 @@
-// The fast attention kernels against the naive one of core/cpu/attention/naive.h, straight at the contract of
-// core/kernels.h: random sizes, terms, pieces and spans, results that begin empty or hold something; and the memory
-// for long sequences.
+// The fast attention kernels against the naive one (core/cpu/attention/naive.h), called as core/kernels.h specifies:
+// random sizes, terms, pieces and spans, results that begin empty or with values, and the memory that long sequences
+// take.
 #include "core/cpu/attention/naive.h"
 
 #include <doctest/doctest.h>
@@ -25,9 +25,9 @@ constexpr double tolerance = 2e-5;
 
 using Reals = std::vector<real>;
 
-// One call with everything it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
-// for narrow_heads.h, heads of 8 channels, and of all terms a bias at most. blocked: for wide_heads.h, more channels,
-// several pieces and no other term. many: narrow, and more pairs than its backward pass keeps.
+// One call and all that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
+// heads of 8 channels, with a bias at most (narrow_heads.h). blocked: more channels, several pieces and no other term
+// (wide_heads.h). many: narrow, with more pairs than the backward pass keeps.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {
   AttentionArgs x{};
@@ -58,7 +58,7 @@ struct Call {
       for (int64_t e = 0; e < n; ++e) arrays[size_t(slot)].push_back(real(2 * rng.uniform() - 1));
       return arrays[size_t(slot)].data();
     };
-    // Neighbouring intervals of distances; the outermost end anywhere; the last may be cut in two by a key slot.
+    // Adjacent intervals of distances; the outer ends are anywhere, and a key slot may cut the last one in two.
     x.pieces = narrow || often() ? 1 : 1 + below(max_pieces);
     int from = limit() ? -below(20) : -far;
     for (int p = 0; p < x.pieces; ++p) {
@@ -125,7 +125,7 @@ double difference(const Reals& a, const Reals& b) {
 TEST_CASE("attention: the fast kernels = the naive one, for random calls, in every instruction set") {
   const std::string before = isa();
   for (uint32_t number = 0; number < 421; ++number) {
-    // narrow calls need no gradient of the bias, as in ALiBi
+    // narrow calls need no gradient of the bias, as ALiBi needs none
     const bool narrow = (number >= 300 && number < 360) || number == 420;
     const Call c(number, number < 300   ? Sizes::small
                          : number < 360 ? Sizes::narrow
@@ -160,8 +160,8 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
 }
 
 #ifdef POSLAB_EMULATE
-// The CUDA kernels are emulated on the host, so that arrays of the host serve them. one_array: the gradients of the
-// first q, the first k and of v are one array that holds zeros.
+// The CUDA kernels are emulated on the host, so they take arrays of the host. one_array: the gradients of the first
+// q, the first k and of v are one array, which begins with zeros.
 void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
   const Call c(number, sizes);
   const AttentionArgs& x = c.x;
@@ -197,7 +197,7 @@ TEST_CASE("attention: the CUDA kernels = the naive one, for random calls") {
 }
 #endif
 
-// One head, `time` slots, forward and backward; the bytes that the kernels kept for themselves.
+// The bytes of scratch memory of the kernels, for one head and `time` slots, forward and backward.
 int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
   const int D = 4;
   Rng rng({0, 6, uint32_t(time)});
@@ -216,7 +216,7 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
   const Kernels& run = kernels(Device::cpu);
   run.attention(o.data(), stats.data(), x);
   run.attention_backward(d, x, arrays[3].data(), o.data(), stats.data());
-  for (const int i : {0, 1, 255, 256, 1500, time - 1}) {  // some rows alone
+  for (const int i : {0, 1, 255, 256, 1500, time - 1}) {  // only some rows
     AttentionArgs row = x;
     row.queries = 1, row.offset = i;
     for (AttentionPiece& p : row.piece) p.q = p.q ? p.q + i * D : nullptr;
@@ -230,7 +230,7 @@ TEST_CASE("attention: long sequences keep no matrix of queries by keys") {
   const int before = threads();
   set_threads(1);
   int64_t all = 0, window = 0;
-  std::thread([&] { all = scratch_of(6000, {{}}); }).join();  // a thread of its own begins without scratch memory
+  std::thread([&] { all = scratch_of(6000, {{}}); }).join();  // a new thread begins without scratch memory
   std::thread([&] { window = scratch_of(32768, {{.from = -256, .to = 1}, {.to = -256, .end = 4}}); }).join();
   set_threads(before);
   const int64_t tile = 64 * 1024 * int64_t(sizeof(real));

@@ -1,4 +1,4 @@
-// Spellings and options of things that are chosen by name: reading, printing, refusals.
+// Things that are chosen by name: reading and printing their spelling and options, and refusals.
 #include "core/choices.h"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ std::string refused(const std::string& text, const RunValues& run = {}) {
 
 }  // namespace
 
-TEST_CASE("choices: a spelling sets options, and is printed with those away from their defaults, in their order") {
+TEST_CASE("choices: a spelling sets options, and is printed with those that differ from their defaults, in their order") {
   const Chosen<Thing> c = choose("thing", things, " rich : leaky = 0.25 ,symmetric,window=7");
   CHECK(c.choices["mode"] == "paper");
   CHECK(c.choices.on("symmetric"));
@@ -77,7 +77,7 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
 
 TEST_CASE("choices: -0 is 0") { CHECK(spelled(read_number("x", "-0.0", {-1, 1}, "")) == "0"); }
 
-TEST_CASE("choices: where a spelling is silent the run is asked") {
+TEST_CASE("choices: an option that a spelling leaves out comes from the run") {
   CHECK(spelled("rich", {{"window", "9"}}) == "rich:window=9");
   CHECK(spelled("rich:window=512", {{"window", "9"}}) == "rich");
   CHECK(spelled("plain", {{"window", "9"}}) == "plain");
@@ -102,7 +102,7 @@ TEST_CASE("choices: a length is a number or a share of the trained length, and i
   CHECK(refused("near:reach=0.5") == "near: reach = \"0.5\" is not a whole number; " + takes);
 }
 
-TEST_CASE("names: of several that stand in what was said, however long that is, the longest is meant") {
+TEST_CASE("names: if a long text contains several names, the longest is suggested") {
   const std::vector<std::string> names{"rope", "partial-rope", "alibi"};
   for (const size_t more : {20, 2000}) {
     const std::string* meant = nearest(std::string(more, 'x') + "-partial-rope", names);
@@ -149,7 +149,7 @@ TEST_CASE("choices: what is refused, with what was meant") {
         "\"rich:symmetric,\"");
 }
 
-TEST_CASE("choices: options of nothing, as a run's, are named alone") {
+TEST_CASE("choices: options without a thing, such as a run's, are named alone in errors") {
   Choices c("", {Option("steps", 5, {1, 9}, "how many"), Option::lengths("tested", "1:100", {1, 500}, "which")});
   const auto says = [&](const std::string& option, const std::string& text) -> std::string {
     try {
@@ -167,6 +167,6 @@ TEST_CASE("choices: options of nothing, as a run's, are named alone") {
   CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; give the shorter one first");
 }
 
-TEST_CASE("names: nothing is meant by a name of no letters, and no such name is meant") {
+TEST_CASE("names: an empty text suggests no name, and an empty name is never suggested") {
   CHECK(!nearest("(rope", {"", "alibi"}));
 }

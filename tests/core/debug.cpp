@@ -1,5 +1,5 @@
-// POSLAB_DEBUG: the declared costs of kernels, their summary, the op that is named for a NaN, and that looking changes
-// nothing.
+// POSLAB_DEBUG: the declared costs of kernels, their summary, the op that is named for a NaN; and that no level changes
+// a result.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 namespace poslab::test {
 namespace {
 
-// A rung of the ladder for the time of a test, with its output to stderr caught in a file.
+// Sets a debug level for the time of a test, and catches stderr in a file.
 class Rung {
  public:
   explicit Rung(int level) : before_(debug_level()), stderr_(dup(STDERR_FILENO)) {
@@ -65,12 +65,12 @@ bool has_nan(const Tensor& x) {
   return std::any_of(all.begin(), all.end(), [](real v) { return std::isnan(v); });
 }
 
-// All that a tape is told, and, if a step is `poisoned`, a gradient of NaN that reaches it out of nowhere.
+// Records all ops of a tape, and puts NaN into the gradient of the step `poisoned`.
 struct Steps : TapeWatch {
   struct Step { std::string op; std::vector<Tensor> results, inputs; };
   std::vector<Step> all;
   size_t poisoned = SIZE_MAX;
-  bool reached = false, spread = false;   // the poison reached that step, and spread from it
+  bool reached = false, spread = false;   // the NaN reached that step's results, and the step passed it on
 
   void after_forward(size_t, const char* op, const std::vector<Tensor>& out, const std::vector<Tensor>& in) override {
     all.push_back({op, out, in});
@@ -86,12 +86,12 @@ struct Steps : TapeWatch {
       return std::any_of(all[at].results.begin(), all[at].results.end(),
                          [&](const Tensor& y) { return y.data() == x.data(); });
     };
-    for (const Step& step : all)           // also tensors that this step does not name as its inputs
+    for (const Step& step : all)           // including tensors that this step does not name as its inputs
       for (const Tensor& x : step.inputs) spread |= x && x.has_grad() && !is_result(x) && has_nan(x.grad());
   }
 };
 
-// Fresh tensors that want gradients, if the case has them.
+// New tensors with these values, which require gradients if the case has any.
 Tensors leaves(const OpCase& c, const Tensors& values) {
   Tensors x;
   for (const Tensor& v : values) {
@@ -101,7 +101,7 @@ Tensors leaves(const OpCase& c, const Tensors& values) {
   return x;
 }
 
-// With a NaN in input i: the first step that has one in its result is named; an op without gradient is named at all.
+// Puts NaN into input i: the first step with NaN in its result is named, and so is an op that records no step.
 bool check_forward_is_named(const OpCase& c, const Tensors& values, size_t i) {
   const auto poisoned = [&] {
     Tensors x = leaves(c, values);
@@ -126,7 +126,7 @@ bool check_forward_is_named(const OpCase& c, const Tensors& values, size_t i) {
   return !said.empty();
 }
 
-// With a NaN in the gradient of each step's result in turn: that step is named, if it hands the NaN on.
+// Puts NaN into the gradient of each step's result in turn: that step is named if it passes the NaN on.
 int check_backward_is_named(const OpCase& c, const Tensors& values) {
   int named = 0;
   for (size_t step = 0, steps = 1; step < steps; ++step) {
@@ -152,7 +152,7 @@ int check_backward_is_named(const OpCase& c, const Tensors& values) {
   return named;
 }
 
-// Training steps on Reverse String, 5 layers of width 64 unless said otherwise.
+// Steps of training on Reverse String, by default with 5 layers of width 64.
 struct Trainer {
   State state;
   explicit Trainer(int batch, int layers = 5, double dropout = 0)
@@ -166,7 +166,7 @@ struct Trainer {
 
 }  // namespace
 
-TEST_CASE("debug: every kernel has a timed twin, and none is used below 2") {
+TEST_CASE("debug: every kernel has a timed twin, which no level below 2 uses") {
   const Kernels& plain = kernels(Device::cpu);
   const Rung rung(2);
   const Kernels& twins = kernels(Device::cpu);
@@ -177,7 +177,7 @@ TEST_CASE("debug: every kernel has a timed twin, and none is used below 2") {
   CHECK(&kernels(Device::cpu) == &plain);
 }
 
-TEST_CASE("debug: a linear layer costs what one counts by hand") {
+TEST_CASE("debug: the cost of a linear layer equals a count by hand") {
   const Rung rung(2);
   Tensor x = Tensor::full({7, 10, 16}, 1), w = Tensor::full({16, 48}, 1), b = Tensor::full({48}, 1);
   const Tensor y = linear(x, w.require_grad(), b);
@@ -185,7 +185,7 @@ TEST_CASE("debug: a linear layer costs what one counts by hand") {
   CHECK(of("linear").cost.flops == 2 * 70 * 16 * 48);
   CHECK(of("linear").cost.bytes == sizeof(real) * (70 * 16 + 16 * 48 + 48 + 70 * 48));
   backward(sum_all(y));
-  CHECK(of("linear_backward").cost.flops == 2 * 70 * 16 * 48);                                      // dw alone
+  CHECK(of("linear_backward").cost.flops == 2 * 70 * 16 * 48);                                      // only dw
   CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 70 * 16 + 16 * 48));          // dy x, dw
   x.require_grad(), b.require_grad(), w.clear_grad();
   clear_profile_totals();
@@ -197,7 +197,7 @@ TEST_CASE("debug: a linear layer costs what one counts by hand") {
   CHECK(of("linear").cost.flops == 2 * 2 * 70 * 16 * 48);
 }
 
-TEST_CASE("debug: a product with weights in 16 bits reads two bytes of each") {
+TEST_CASE("debug: a product with 16-bit weights reads two bytes for each") {
   const Rung rung(2);
   const std::vector<uint16_t> numbers(48 * 16, 0x3C00);
   const StoredMatrix w{StoredAs::float16, numbers.data(), 48, 16};
@@ -208,13 +208,13 @@ TEST_CASE("debug: a product with weights in 16 bits reads two bytes of each") {
   CHECK(of("gather_stored").cost.bytes == sizeof(real) * 3 * 16 + sizeof(int) * 3);
 }
 
-TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they are") {
+TEST_CASE("debug: repeated dimensions, sums into existing values, and masked pairs are counted as they are") {
   const Rung rung(2);
   Tensor x = Tensor::full({6, 5}, 1);
   x.require_grad();
   const Tensor y = x + Tensor::full({5}, 1);
   CHECK(of("add").cost.bytes == sizeof(real) * (30 + 5 + 30));
-  backward(sum_all(y + x));                                          // the second gradient of x meets the first
+  backward(sum_all(y + x));                                          // the second gradient of x is added to the first
   CHECK(of("sum").cost.bytes == sizeof(real) * ((30 + 1) + 2 * 60 + 90));   // sum_all; dx and dy of y + x; dx of x + 1
   clear_profile_totals();
   const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
@@ -226,7 +226,7 @@ TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they
   CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));
   CHECK(of("attention").cost.bytes == sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3) + 2 * 4 * 3 * 2));
   backward(sum_all(o));
-  CHECK(of("attention_backward").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * 8);  // dv alone
+  CHECK(of("attention_backward").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * 8);  // only dv
   CHECK(of("attention_backward").cost.bytes ==                                 // q k v o do dv stats
         sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3 + 3 + 5) + 2 * 4 * 3 * 2));
 }
@@ -248,18 +248,18 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   t.step(20);
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
   const double distances = 2 * T - 1, out = T / 2, symbols = 3;
-  // q k v o are (C, C), w1 and w2 together 8 of them. The first block's q k v are made for each symbol, and of the
-  // last block only the output slots, but for its k v. Without these two it would be 12 B T for each layer, 8.74 GFLOP.
+  // q k v o are (C, C), w1 and w2 together 8 C^2. The first block's q k v are computed once for each symbol, the last
+  // block only for output slots, but for its k v. Without these two savings a layer has 12 B T, in all 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
   const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
-  const double keys = layers * distances * C * C;                           // of sinusoids, which want none
-  const double pairs = B * H * T * D * ((layers - 1) * T + out);          // q k, q_rel r, a v; each has two derivatives
+  const double keys = layers * distances * C * C;                           // of sinusoids, which need no gradient
+  const double pairs = B * H * T * D * ((layers - 1) * T + out);          // q k, q_rel r, a v; two derivatives of each
   CHECK(flops() == doctest::Approx(2 * (3 * weights + 2 * keys + 3 * 3 * pairs)).epsilon(1e-12));
   CHECK(flops() == doctest::Approx(7.61e9).epsilon(0.001));
   CHECK(of("adam").calls == 1);
 }
 
-TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and the table adds up") {
+TEST_CASE("debug: a floor is the larger of the times of arithmetic and memory, and the table adds up") {
   const Rung rung(2);
   const Tensor a = Tensor::full({256, 256}, 1);
   matmul(a, a), exp(a);
@@ -275,7 +275,7 @@ TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and t
   const std::vector<ProfileTotals> all = {{"exp", 20, 0.2, {0, 4e9}, 0, 0.1},
                                           {"linear", 40, 0.6, {60e9, 3e9}, 0.3, 0.06}};
   const std::string text = roofline("training", "step", 10, 1.0, all, made_up);
-  const auto row = [&](const std::string& start) {   // its numbers
+  const auto row = [&](const std::string& start) {   // the numbers of that row
     std::istringstream line(text.substr(text.find("\n" + start) + 1 + start.size()));
     std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
     std::erase(words, "%");
@@ -294,7 +294,7 @@ TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and t
   CHECK(holds(text, "6.000 GFLOP a step, 60.0 GFLOP/s sustained: 30 % of the ceiling"));
 }
 
-TEST_CASE("debug: a loop says its rounds when it is left, and nothing if there were none") {
+TEST_CASE("debug: a loop prints its number of rounds when it ends, and nothing if there were none") {
   const auto said = [](int rounds) {
     Rung rung(2);
     {
@@ -308,7 +308,7 @@ TEST_CASE("debug: a loop says its rounds when it is left, and nothing if there w
   CHECK(said(3).starts_with("\ntraining: 3 steps, the mean of one. "));
 }
 
-TEST_CASE("debug: results have the same bits on every rung") {
+TEST_CASE("debug: results have the same bits at every level") {
   std::vector<std::vector<real>> ends;
   for (int level = 0; level <= 4; ++level) {
     const Rung rung(level);
@@ -320,7 +320,7 @@ TEST_CASE("debug: results have the same bits on every rung") {
   for (int level = 1; level <= 4; ++level) CHECK_MESSAGE(ends[size_t(level)] == ends[0], "POSLAB_DEBUG=" << level);
 }
 
-TEST_CASE("debug: lines name the ops as they run, and from 3 on say shapes and times") {
+TEST_CASE("debug: lines name the ops as they run, and from level 3 on have shapes and times") {
   const auto lines = [](int level) {
     Rung rung(level);
     Tensor x = Tensor::full({4, 3}, 1);
@@ -337,7 +337,7 @@ TEST_CASE("debug: lines name the ops as they run, and from 3 on say shapes and t
   CHECK(holds(three, " GB/s\n"));
 }
 
-TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input that had one already") {
+TEST_CASE("debug: the first op with a NaN or an infinity is named, with any input that had one already") {
   const Rung rung(4);
   CHECK(refusal([] { sum_all(log(Tensor::from<real>({2, 2}, {1, 2, -3, -4}))); }) ==
         "1: log (2, 2) gives (2, 2) with nan at (1, 0), the first of 2 such elements; its inputs are all finite");
@@ -358,7 +358,7 @@ TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input
         "of its result (3) is finite; its inputs are all finite");
 }
 
-TEST_CASE("debug: of several results the one with a NaN is named, and a line has the shapes of all") {
+TEST_CASE("debug: if an op has several results, the one with a NaN is named, and a line has the shapes of all") {
   const auto two = [](const Tensor& x, real second) {
     return record("two", {x * 2, Tensor::full({3}, second)}, {x}, [x](std::span<const real* const>) {
       x.grad_accumulator().at[0] = NAN, x.grad_accumulator().at[1] = 1;
@@ -380,7 +380,7 @@ TEST_CASE("debug: of several results the one with a NaN is named, and a line has
         "of its results (2) (3) are finite; its inputs are all finite");
 }
 
-TEST_CASE("debug: of every op, the first that makes a NaN is named, forward and backward") {
+TEST_CASE("debug: for every op, the first that makes a NaN is named, forward and backward") {
   const Rung rung(0);
   int forward = 0, backward_ = 0;
   for (const OpCase& c : op_cases()) {
@@ -388,7 +388,7 @@ TEST_CASE("debug: of every op, the first that makes a NaN is named, forward and 
     int64_t size = 0;
     for (const Tensor& x : values) size += x.size();
     if (size > 3000 || c.of_gpu) continue;
-    if (c.kernel == "adam" || c.kernel == "squares") continue;      // Adam's own, no ops of a tape
+    if (c.kernel == "adam" || c.kernel == "squares") continue;      // they belong to Adam: no op of a tape calls them
     INFO(c.kernel << " " << c.name);
     for (size_t i = 0; i < values.size(); ++i) forward += check_forward_is_named(c, values, i);
     if (c.differentiable) backward_ += check_backward_is_named(c, values);
@@ -397,7 +397,7 @@ TEST_CASE("debug: of every op, the first that makes a NaN is named, forward and 
   CHECK(backward_ > 400);
 }
 
-TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {
+TEST_CASE("debug: infinite logits that a causal mask hides are not reported") {
   const Rung rung(4);
   Tensor q = Tensor::full({1, 4, 2, 8}, 1);
   Scores s;

@@ -1,6 +1,6 @@
-// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller for the rest.
-// Here each size comes in each form of products and with each end, where tools/coverage found that the
-// sizes of the other tests leave some out. Factors are small whole numbers, so every form has to give the exact result.
+// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller ones at the
+// ends. Each size is tested here with each kind of product and each end; tools/coverage found that other tests leave
+// some out. Factors are small whole numbers, so that every product is exact in every rounding.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -117,9 +117,9 @@ void check_network(int m, int in, int d_ff, int out) {
   });
 }
 
-// Widths for vectors of 16: 4 + 3, 4 + 2 and 4 + 1 of them, 3, 2 and 1; a half and a quarter of one; a single column.
+// Widths, in vectors of 16: 4 + 3, 4 + 2, 4 + 1, 3, 2, 1; then half a vector, a quarter, and a single column.
 constexpr int widths[] = {125, 109, 93, 61, 45, 29};
-// Rows: tiles of 8, 4, 2 and 1 or of 6, 2 and 1; 6, 4 and 1; and so few that bf16 reads the second factor as it lies.
+// Rows: tiles of 8, 4, 2 and 1, or of 6, 2 and 1; 6, 4 and 1; and so few that bf16 reads b without packing it.
 constexpr int heights[] = {15, 11, 7};
 
 }  // namespace

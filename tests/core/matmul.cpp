@@ -1,5 +1,5 @@
 // Products by several threads have the bits of those by one, in every instruction set and by every engine: thousands of
-// small ones, whose threads would meet in a buffer that they shared, and large ones, which are cut into blocks.
+// small products, whose threads would collide in a shared buffer, and large ones, which are cut into blocks.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -61,7 +61,7 @@ const Case cases[] = {{{.batch = 500, .m = 40, .n = 40, .k = 64}, 8},           
 TEST_CASE("products by four threads have the bits of those by one") {
   const std::string before = isa();
   const int were = threads();
-  std::vector<std::pair<std::string, Engine>> ways;            // the other engines have one instruction set
+  std::vector<std::pair<std::string, Engine>> ways;            // only our own engine has several instruction sets
   for (const std::string& set : available_isas()) ways.emplace_back(set, Engine::own);
   for (const Engine by : test::engines_here())
     if (by != Engine::own) ways.emplace_back(before, by);
@@ -69,17 +69,17 @@ TEST_CASE("products by four threads have the bits of those by one") {
     use_isa(set);
     for (const Case& x : cases) {
       const Factors factors(x.p);
-      const int rounds = by == Engine::naive ? 1 : x.rounds;   // it has no buffers, and takes its time
+      const int rounds = by == Engine::naive ? 1 : x.rounds;   // it has no buffers, and is slow
       INFO(set, ", ", engine_names[int(by)], ": ", x.p.batch, " of ", x.p.m, "x", x.p.k, "x", x.p.n);
       set_threads(1);
       const Reals expected = factors.multiply(by);
       int wrong = 0;
-      set_threads(4);                                        // the pool's threads share one call
+      set_threads(4);                                        // the threads of the pool share one call
       for (int round = 0; round < rounds; ++round)
         wrong += different_products(factors.multiply(by), expected, factors.p);
       CHECK_MESSAGE(wrong == 0, "one caller");
       wrong = 0;
-      set_threads(1);                                        // each caller works alone
+      set_threads(1);                                        // each caller computes its own product
       std::vector<int> wrong_of(4);
       std::vector<std::thread> callers;
       for (int& mine : wrong_of)

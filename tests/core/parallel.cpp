@@ -1,5 +1,5 @@
-// Every piece runs exactly once, whatever the number of threads, also when jobs are nested, tiny, or started side by
-// side.
+// Every piece runs exactly once for any number of threads, also when jobs are nested, tiny, or started by several
+// threads at once.
 #include "core/platform/parallel.h"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ TEST_CASE("jobs of several callers do not mix") {
   set_threads(were);
 }
 
-TEST_CASE("what a piece throws comes to the caller, once all pieces have ended; the next job is not disturbed") {
+TEST_CASE("an exception of a piece comes to the caller once all pieces have ended, and the next job runs as usual") {
   const int were = threads();
   for (const int n : {1, 2, 4}) {
     set_threads(n);
@@ -82,13 +82,13 @@ TEST_CASE("an impossible number of threads is refused") {
   CHECK_THROWS_AS(set_threads(257), BadInput);
 }
 
-#ifdef __SANITIZE_THREAD__  // `./dev test tsan` asks for it by name: without a report a clean run would prove nothing
+#ifdef __SANITIZE_THREAD__  // `./dev test tsan` runs it by name, as proof that it reports races
 TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
   const int were = threads();
   set_threads(2);
   int64_t both = 0;
   std::atomic<int> begun = 0;
-  parallel_for(2, [&](int64_t i) {  // neither ends before the other has begun, so each has a thread of its own
+  parallel_for(2, [&](int64_t i) {  // neither ends before the other has begun, so each has its own thread
     begun.fetch_add(1, std::memory_order_relaxed);
     while (begun.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     both += i;
@@ -97,8 +97,8 @@ TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
 }
 #endif
 
-#ifndef __SANITIZE_THREAD__  // which lets a forked child start no threads
-TEST_CASE("a forked child has no workers, and starts its own; the parent keeps those it has") {
+#ifndef __SANITIZE_THREAD__  // TSan lets a forked child start no threads
+TEST_CASE("a forked child starts its own workers; the parent keeps its workers") {
   const int were = threads();
   set_threads(2);
   const auto sums = [] {

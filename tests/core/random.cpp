@@ -1,4 +1,4 @@
-// Philox against the known answers of its authors, and the distributions against their laws.
+// Philox against its authors' known answers, and samples against their distributions.
 #include "core/random.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ void check_words(uint64_t index, Stream s, std::vector<uint32_t> expected) {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Cells of width 1/4 from -4 to 4; the last ones take the numbers beyond.
+// Cells of width 1/4 from -4 to 4; the outermost ones also count all numbers beyond.
 int cell_of(double x) { return std::clamp(int(std::floor(x * 4)), -16, 15); }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("streams differ by seed, purpose, step and index, and repeat themselve
   CHECK(base != first(stream(1, Purpose::tokens, 2, 4)));
 }
 
-TEST_CASE("below: every value equally often, also where 2^32 is no multiple") {
+TEST_CASE("below: every value equally often, also where it does not divide 2^32") {
   for (uint32_t n : {1u, 2u, 3u, 7u, 100u}) {
     Rng rng({5, n, 0});
     std::map<uint32_t, double> law;
@@ -54,7 +54,7 @@ TEST_CASE("below: every value equally often, also where 2^32 is no multiple") {
     for (int i = 0; i < 100000; ++i) ++seen[rng.below(n)];
     CHECK(surprise(law, seen, 100000) < one_in_a_million);
   }
-  // n = 3 * 2^30: from all words alike, w mod n has too many in the first third, and w n / 2^32 too many multiples of 3
+  // n = 3 * 2^30: w mod n has too many in the first third, and floor(w n / 2^32) too many multiples of 3
   Rng rng({6, 0, 0});
   std::map<uint32_t, int> thirds, residues;
   for (int i = 0; i < 30000; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("normal and truncated normal: moments and cells") {
   }
 }
 
-TEST_CASE("parameters drawn uniformly: within their range, by the law, from a stream of their own") {
+TEST_CASE("parameters drawn uniformly: within their range, with its moments, from a stream of their own") {
   const int n = 40000;
   const double low = -0.5, high = 1.5, width = high - low;
   const Params p(7);
@@ -140,8 +140,8 @@ TEST_CASE("parameters drawn uniformly: within their range, by the law, from a st
     const double law = k % 2 ? 0 : 1. / (k + 1), deviation = std::sqrt((1. / (2 * k + 1) - law * law) / n);
     CHECK_MESSAGE(std::abs(moments[k] - law) < 5 * deviation, "moment " << k);
   }
-  CHECK(std::abs(together) < 5. / 3 / std::sqrt(n));  // x and y: products of numbers of variance 1/3
-  // The stream of a parameter depends on its place in the list alone, not on the others or their names.
+  CHECK(std::abs(together) < 5. / 3 / std::sqrt(n));  // x and y have variance 1/3, so their product has 1/9
+  // A parameter's stream depends only on its index in the list, not on other parameters or names.
   Rng rng(stream(7, Purpose::init, 0, 1));
   for (int i = 0; i < 100; ++i) CHECK(x.data()[i] == real(low + width * rng.uniform()));
   const Params other(7), another(8);
@@ -149,7 +149,7 @@ TEST_CASE("parameters drawn uniformly: within their range, by the law, from a st
   CHECK((other / "deep").uniform("w", {n}, low, high).values() == x.values());
   CHECK(another.uniform("x", {n}, low, high).values() != x.values());
   CHECK(y.values() != x.values());
-  // Rounding must not reach the upper end, though half of the last quarter of these is nearest to it.
+  // Rounding must not give the upper end, though that is the nearest number to an eighth of these draws.
   const real end = real(1) + 4 * std::numeric_limits<real>::epsilon();
   for (const real v : p.uniform("narrow", {1000}, 1, double(end)).values()) CHECK((v >= 1 && v < end));
 }

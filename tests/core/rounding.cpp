@@ -1,5 +1,5 @@
-// Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded and to what, which bits depend
-// on threads (none), and where a form begins and ends. tests/cuda/backend.cpp holds them against the GPU's.
+// Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded, and how; that the bits do not
+// depend on threads; where a rounding begins and ends. tests/cuda/backend.cpp compares them with the GPU's products.
 #include "tests/core/rounding.h"
 
 #include <doctest/doctest.h>
@@ -22,12 +22,12 @@
 namespace poslab::test {
 namespace {
 
-// bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/bf16/pairs.h).
+// bf16 also takes subnormal numbers for zero, as the CPU's instruction for its products does (core/cpu/bf16/pairs.h).
 struct Form { Rounding how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf32, "tf32", 11, false},
     bf16{Rounding::bf16, "bf16", 8, true};
 
-// x with so many bits, or fewer below the smallest normal number of fp32, as the formula has it.
+// x rounded to so many bits by the formula; below the smallest normal number of fp32 it has fewer.
 [[maybe_unused]] double rounded(double x, const Form& to) {
   if (x == 0 || !std::isfinite(x)) return x;
   if (to.how == Rounding::bf16 && std::abs(x) < two_to(-126)) return std::copysign(0, x);
@@ -48,14 +48,14 @@ constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf3
 }  // namespace
 
 #ifdef POSLAB_DOUBLE
-TEST_CASE("rounded products: doubles have one form") {
+TEST_CASE("rounded products: doubles have only one rounding") {
   CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Rounding::tf32), BadInput);
   CHECK_NOTHROW(MatmulPrecision(Device::cpu, Rounding::fp32));
   CHECK(cpu_rounding() == Rounding::fp32);
 }
 #else
 
-TEST_CASE("rounded products: a form ends with its scope, and the one around it comes back, time after time") {
+TEST_CASE("rounded products: a rounding ends with its scope, and the outer one returns, again and again") {
   for (int turn = 0; turn < 2; ++turn) {
     CHECK(cpu_rounding() == Rounding::fp32);
     const MatmulPrecision outer(Device::cpu, Rounding::bf16);
@@ -76,7 +76,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     return times_one(x);
   };
   on_each_isa([&] {
-    // By hand, so that the formula above is tested, too: x and its rounded value.
+    // Values by hand, which test the formula above as well: x and its rounded value.
     const auto becomes = [&](const Form& form, double x, double y) {
       INFO(form.name, " of ", x);
       CHECK(rounded(x, form) == y);
@@ -92,7 +92,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     becomes(bf16, 1 + two_to(-8), 1);                                      // ties go to even
     becomes(bf16, 1 + 3 * two_to(-8), 1 + two_to(-6));
     becomes(bf16, -1 - two_to(-8) - two_to(-23), -1 - two_to(-7));
-    becomes(bf16, two_to(-127), 0);  // subnormal, and so is the next one, which is the largest
+    becomes(bf16, two_to(-127), 0);  // subnormal, and the next line is the largest subnormal number
     becomes(bf16, two_to(-126) - two_to(-149), 0);
     becomes(bf16, -two_to(-126), -two_to(-126));
     becomes(bf16, -most, -INFINITY);
@@ -102,7 +102,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
 
       std::vector<double> x;
       Rng rng({0, 11, uint32_t(form.bits)});
-      for (int n = 0; n < 3000; ++n) {                       // of all sizes; every third a tie
+      for (int n = 0; n < 3000; ++n) {                       // of all magnitudes; every third one a tie
         const auto mantissa = float(2 * rng.uniform() - 1);
         const double of_bits = rounded(mantissa, form), half = two_to(std::ilogb(of_bits) - form.bits);
         x.push_back(double(float(std::ldexp(n % 3 ? double(mantissa) : of_bits + half, int(rng.below(270)) - 140))));
@@ -113,7 +113,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
         CHECK(wrong == 0);
       }
     }
-    // Two parts of 11 bits: the rest is less than a 22nd bit. An infinite number has no second part.
+    // Two parts of 11 bits: the remainder is below the 22nd bit. Infinity has no second part.
     std::vector<double> x = {1 + two_to(-12), 1 + two_to(-22), -3.14159265f, 1e-30f, 0};
     for (const auto& got : all(tf32x3, x))
       for (size_t n = 0; n < x.size(); ++n) CHECK(std::abs(got[n] - x[n]) <= two_to(-23) * std::abs(x[n]));
@@ -122,7 +122,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
   });
 }
 
-TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, small and cut into blocks") {
+TEST_CASE("rounded products: sums of rounded factors, with factors transposed or not, small and cut into blocks") {
   struct Sizes { int m, n, k; };
   for (const auto& [m, n, k] : {Sizes{1, 1, 1}, {7, 5, 13}, {70, 33, 65}, {33, 530, 517}})
     for (const Form& form : {tf32x3, tf32, bf16}) {
@@ -173,7 +173,7 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
     }
 }
 
-// As the instruction's manual has it: pair by pair, the odd element first.
+// As the instruction's manual defines it: pair by pair, the odd element first.
 float by_pairs(const float* a, const float* b, int k) {
   float sum = 0;
   for (int p = 0; p < k; p += 2) {
@@ -182,10 +182,10 @@ float by_pairs(const float* a, const float* b, int k) {
   }
   return sum;
 }
-TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's definition, by it and emulated") {
+TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's definition gives, by it and emulated") {
   const ByInstruction instruction;
   Rng rng({0, 13, 0});
-  for (const bool tiny : {false, true})  // sums that are normal numbers, and some that are not
+  for (const bool tiny : {false, true})  // sums that are normal numbers, then some that are subnormal
     for (const int k : {1, 2, 7, 64, 97}) {
       const int m = 13, n = 71;
       std::vector<float> a(size_t(m * k)), b(size_t(n * k));  // (m, k), (n, k)
@@ -206,7 +206,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's de
         CHECK(std::memcmp(c.data(), expected.data(), c.size() * sizeof(real)) == 0);
       };
       on_each_isa([&] {
-        if (isa() == "baseline" && tiny) return;  // which has no FMA: the product of two small numbers is lost
+        if (isa() == "baseline" && tiny) return;  // baseline has no FMA: the product of two small numbers is lost
         check();
         const Emulated emulated;
         check();
@@ -214,7 +214,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's de
     }
 }
 
-TEST_CASE("rounded products: each op has the same bits by the instruction and emulated") {
+TEST_CASE("rounded products: each op has the same bits with the instruction and emulated") {
   const ByInstruction instruction;
   if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is held against itself");
   const MatmulPrecision as(Device::cpu, Rounding::bf16);
@@ -229,8 +229,8 @@ TEST_CASE("rounded products: each op has the same bits by the instruction and em
 }
 
 // Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
-// network's two layers. The op gives that sum for the sizes of its inputs; but for gates, which take up to a half
-// off their input and have slopes of up to 1.13. In the middle errors cancel, and are as large as one factor's. The
+// network's two layers. The op computes that sum from the sizes of its inputs, except that gates shrink theirs by up
+// to a half, and have slopes of up to 1.13. On average errors cancel, and are as large as one factor's. The
 // table is bench/results/rounded.csv.
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
   std::map<std::string, std::pair<double, double>> worst;
@@ -250,7 +250,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     for (size_t e = 0; e < rough.value.size(); ++e)
       beyond += std::abs(double(rough.value[e]) - reference.at[e]) > layers * 1.02 * two_to(-7) * most.at[e];
     CHECK(beyond == 0);
-    if (rough.value.size() < 100) continue;  // of few numbers a mean says little
+    if (rough.value.size() < 100) continue;  // a mean over few numbers says little
     auto& [value, gradient] = worst[c.kernel];
     value = std::max(value, share_off(rough.value, reference.at));
     for (size_t i = 0; i < x.size(); ++i) gradient = std::max(gradient, share_off(rough.grads[i], exact.grads[i]));
@@ -268,12 +268,12 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     CHECK(100 * off.second == doctest::Approx(gradient).epsilon(0.05));
     CHECK(off.first > 1e-4);
     CHECK(off.first < 0.005);
-    CHECK(off.second < (kernel == "linear" || kernel == "matmul" ? 0.005 : 0.06));  // a ReLU's slope may change
+    CHECK(off.second < (kernel == "linear" || kernel == "matmul" ? 0.005 : 0.06));  // a ReLU's input may change its sign
   }
 }
 
-// Factors are off by 2^-8 of themselves, so a logit by a share of its size, and its exponential by that in full.
-// Held against our fp32, which other tests hold to double.
+// Factors are off by 2^-8 of themselves: a logit then by a share of its size, its exponential by as much in relation.
+// The exact result is that of our fp32, which other tests compare with double.
 TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and emulated") {
   const ByInstruction instruction;
   int rounded = 0;
@@ -291,10 +291,10 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
       for (size_t i = 0; i < x.size(); ++i)
         worst_gradient = std::max(worst_gradient, share_off(rough.grads[i], exact.grads[i]));
     }
-    const Result thrice = run(c, c.op, x, all_inputs, 3);  // added to earlier gradients
+    const Result thrice = run(c, c.op, x, all_inputs, 3);  // each pass adds to the gradients
     for (size_t i = 0; i < x.size(); ++i)
       CHECK(difference(thrice.grads[i], rough.grads[i], floor_of(rough), 3) <= repeat_tolerance);
-    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // where only one is wanted
+    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // with a single gradient wanted
       const Result one = run(c, c.op, x, [&](size_t i) { return i == only; });
       CHECK(difference(one.grads[only], rough.grads[only], floor_of(rough)) < 0.01);
     }
@@ -326,7 +326,7 @@ TEST_CASE("rounded products: forward and backward passes by two threads have the
   }
 }
 
-TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
+TEST_CASE("rounded products: in the steps and tests of a run, and nowhere else") {
   const OneThread one;
   const auto fresh = [](const char* how) { return State(tiny_config({{"matmul", how}})); };
   const auto step = [](State& s) {

@@ -1,4 +1,4 @@
-// Shared by the tests of rounding: products with rounded factors, and their bounds.
+// Shared by the tests of products with rounded factors: these products, and bounds of their errors.
 #pragma once
 #include "core/rounding.h"
 
@@ -26,7 +26,7 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-// While it lives, pairs are multiplied by an instruction for them, also where it is slow; or without one.
+// While it lives, pairs are multiplied by the processor's instruction, also where it is slow; or else without it.
 struct ByInstruction {
   UsePairs pairs{PairsBy::instruction};
 };
@@ -34,7 +34,7 @@ struct Emulated {
   UsePairs pairs{PairsBy::emulated};
 };
 
-// sum + a b, rounded once, and 0 where that is subnormal. Exact: double has more than twice the bits of float.
+// sum + a b, rounded once, or 0 if that is subnormal. Exact, as double has more than twice the bits of float.
 inline float add_product(float sum, float a, float b) {
   const auto flushed = [](double x) { return std::abs(x) < two_to(-126) ? std::copysign(0., x) : x; };
   const double exact = flushed(sum) + flushed(a) * flushed(b);

@@ -1,5 +1,5 @@
-// Attention of heads of 8 channels in bf16 (core/cpu/attention/narrow_pairs.h) with numbers that rounding must not
-// lose: NaN, infinity, and numbers that become one of them or 0.
+// Attention with heads of 8 channels in bf16 (core/cpu/attention/narrow_pairs.h), on numbers that rounding must not
+// lose: NaN, infinity, and numbers that it would turn into one of these or 0.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_CASE("rounded products: attention of narrow heads keeps NaN, infinity, huge
   const auto same = [](real a, real b) {
     return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
   };
-  // the largest and smallest of quiet NaNs, one that signals, infinity, the largest number, 2^112, two subnormal ones
+  // the largest and smallest quiet NaN, a signalling NaN, infinity, the largest number, 2^112, two subnormal numbers
   for (const uint32_t bits :
        {0x7FFFFFFFu, 0xFFC00000u, 0xFF800001u, 0x7F800000u, 0x7F7FFFFFu, 0x77800000u, 0x7FFFFFu, 1u})
     for (auto& array : in)

@@ -14,7 +14,7 @@
 namespace poslab::test {
 namespace {
 
-// Compared as printed words, so that NaN equals NaN and the signs of zeros do not matter.
+// Compared as these words, so that NaN equals NaN, and signs of zero do not matter.
 std::string word(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -54,7 +54,7 @@ TEST_CASE("elementwise: NaN, infinities and large numbers, in every lane and on 
           INFO(f.name << " of " << x[i] << " in lane " << lane << " on " << set);
           CHECK(word(value) == word(f.expected[i]));
           if (std::abs(f.expected[i]) <= 1) CHECK(value == doctest::Approx(f.expected[i]).epsilon(1e-6));
-          CHECK(y.data()[(lane + 1) % 33] == of_one);   // its neighbours do not notice
+          CHECK(y.data()[(lane + 1) % 33] == of_one);   // the next lane is not affected
         }
     }
   }
@@ -74,7 +74,7 @@ TEST_CASE("minimum, maximum, clamp, abs and where: NaN and infinities, and the g
   CHECK(clamp(one(inf), -1, 1).item() == 1);
   CHECK(std::isnan(abs(one(nan)).item()));
   CHECK(abs(one(-inf)).item() == inf);
-  CHECK(where(one(1), one(2), one(nan)).item() == 2);  // the branch not taken does not leak
+  CHECK(where(one(1), one(2), one(nan)).item() == 2);  // the NaN of the other argument does not spread
   CHECK(where(one(0), one(inf), one(3)).item() == 3);
   CHECK(pow(one(0), 0).item() == 1);
   CHECK(std::isnan(pow(one(-1), 0.5).item()));
@@ -126,16 +126,16 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
     for (size_t i = 0; i < at.size(); ++i) {
       const double expected = reference(double(at[i])),
                    error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
-      if (!(error <= most)) most = error;   // NaN counts
+      if (!(error <= most)) most = error;   // also if the error is NaN
     }
-    return most / 5.96e-8;   // half the distance of neighbouring floats at 1
+    return most / 5.96e-8;   // in half the distance between floats just below 1
   };
   std::vector<float> all, positive;
   for (double x = 1e-37; x < 85; x *= 1.0003) all.push_back(float(x)), all.push_back(float(-x));
   for (double x = 1e-44; x < 3e38; x *= 1.0007) positive.push_back(float(x));
   for (int i = -1000; i <= 1000; ++i) positive.push_back(1 + float(i) * 1e-6f);
   std::erase(positive, 1.f);
-  std::vector<float> angles;   // also where the way to reduce them changes, and beside the zeros of sine and cosine
+  std::vector<float> angles;   // also where the reduction changes, and beside zeros of sine and cosine
   for (double x = 1e-37; x < 1e9; x *= 1.0007) angles.push_back(float(x)), angles.push_back(float(-x));
   for (int i = 1; i < 6000; ++i) angles.push_back(float(i * std::acos(0.)));
   const std::string before = isa();
@@ -155,7 +155,7 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
 }
 #endif
 
-TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate") {
+TEST_CASE("dropout: the share of kept elements, and the mean, fit the rate") {
   for (const double rate : {0.1, 0.5, 0.9}) {
     const int n = 1 << 20;
     const Tensor y = dropout(Tensor::full({n}, 1), {real(rate), {1, 2, 3}});
@@ -167,7 +167,7 @@ TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate"
   }
 }
 
-TEST_CASE("dropout: a rate that is none is refused, alone and within the norm of a residual sum") {
+TEST_CASE("dropout: a rate outside its range is refused, alone and within the norm of a residual sum") {
   const Tensor x = Tensor::full({2, 4}, 1), gain = Tensor::full({4}, 1);
   for (const real rate : {real(1), real(10), real(-0.1), std::numeric_limits<real>::quiet_NaN()}) {
     const Dropout drop{rate, stream(1, Purpose::dropout, 0)};
@@ -202,13 +202,13 @@ TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity h
   const std::string before = isa();
   for (int n = 0; n < 2 * int(available_isas().size()); ++n) {
     const std::string set = available_isas()[size_t(n / 2)];
-    const int D = n % 2 ? 8 : 4;  // heads of 8 channels have a kernel of their own
+    const int D = n % 2 ? 8 : 4;  // heads of 8 channels have their own kernel
     use_isa(set);
     CAPTURE(set);
     CAPTURE(D);
     Tensor q = Tensor::full({1, T, H, D}, 0.5), v = Tensor::full({1, T, H, D}, 2);
     q.require_grad(), v.require_grad();
-    std::vector<double> bias;  // distance -(T-1) .. T-1: keys after the query are hidden, and itself
+    std::vector<double> bias;  // for distances -(T-1) .. T-1: a query's own key and the later ones are hidden
     for (int d = 1 - T; d < T; ++d)
       for (int h = 0; h < H; ++h) bias.push_back(d > 0 || h == 1 ? -INFINITY : 0);
     Scores s;
@@ -271,7 +271,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
     CHECK(interpolate(t, p).values() == std::vector<real>{5, 5, 5, 7, 9, 11, 11});
     CHECK(std::isnan(interpolate(t, Tensor::full({1, 1}, nan)).item()));
     CHECK(std::isnan(interpolate(Tensor::full({1, 1}, 3), Tensor::full({1, 1}, nan)).item()));
-    // no gradient at all, as of a slot that a mask hides; zeros after the last; none of a place that is NaN
+    // no gradient for -infinity, as for a slot that a mask hides; beyond the last entry zeros; none for a place of NaN
     Tensor table = Tensor::from<int>({3, 3}, {5, 7, 11, 5, 7, 11, 5, 7, 11});
     table.require_grad();
     backward(sum((interpolate(table, Tensor::from<real>({3, 2}, {0.5, 2, 0.5, 2, 0.5, nan})) *
@@ -285,7 +285,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
   use_isa(before);
 }
 
-TEST_CASE("scan: an infinity stays where it is or after, and exclusive does not meet its own") {
+TEST_CASE("scan: an infinity stays in its sum and the later ones; an exclusive sum omits its own element") {
   const real inf = INFINITY;
   const Tensor x = Tensor::from<real>({4}, {1, inf, 2, 3});
   CHECK(scan(x, 0).values() == std::vector<real>{1, inf, inf, inf});
@@ -298,7 +298,7 @@ TEST_CASE(
   const real inf = INFINITY, nan = NAN;
   const Tensor none = Tensor::full({1, 2}, 0);
   const auto last_row = [&](std::vector<real> z) {
-    // asked: 2, 1, 0
+    // the order in which keys are asked: 2, 1, 0
     return geometric(Tensor::from<real>({1, int(z.size())}, z), none, {.offset = int(z.size()) - 1}).values();
   };
   const std::vector<real> small = last_row({-1000, -1001, -1002, 5});          // P = e^z, and 1 - P = 1: a softmax
@@ -316,7 +316,7 @@ TEST_CASE(
   CHECK(last_row({1000, -1000, -1000, 0}) == std::vector<real>{1, 0, 0, 0});
   CHECK(last_row({3, 4, inf, 0}) == std::vector<real>{0, 0, 1, 0});
   CHECK(last_row({inf, -inf, -inf, 0}) == std::vector<real>{1, 0, 0, 0});
-  CHECK(last_row({nan}) == std::vector<real>{0});                              // its own slot is not asked
+  CHECK(last_row({nan}) == std::vector<real>{0});                              // a slot does not ask itself
   CHECK(std::isnan(last_row({0, nan, 0, 0})[0]));
 
   Tensor z = Tensor::from<real>({1, 4}, {1000, -1000, -2000, nan}), side = Tensor::full({1, 2}, 0);

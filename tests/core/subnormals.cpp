@@ -1,5 +1,5 @@
-// A result below the smallest normal number costs Intel's processors some 150 cycles a vector. The processor's
-// underflow flag tells of one in any lane, also in those after a row's end, which no tensor shows.
+// A result below the smallest normal number costs Intel's processors about 150 cycles a vector. The processor's
+// underflow flag reports one in any lane, also in lanes after a row's end, which no tensor shows.
 #include <doctest/doctest.h>
 
 #include <cfenv>
@@ -15,10 +15,10 @@
 namespace poslab::test {
 namespace {
 
-const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // kernels for doubles promise nothing
+const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // those for doubles do not avoid them
 
-// About -200, 0 or 200: their exponentials are of the order of 1 or nothing, so that a product of two is no reason
-// either.
+// About -200, 0 or 200: their exponentials are 0 or of the order of 1, so that the product of two of them does not
+// underflow by itself.
 Tensor wide(const Shape& shape, uint32_t site) {
   Tensor x(shape);
   const std::vector<int> steps = random_ids(x.size(), 9, site);
@@ -35,7 +35,7 @@ Tensor ones_and_more(const Shape& shape, uint32_t site) {
   return x;
 }
 
-// Runs op on x, and its gradient, on this thread.
+// Whether op on x, or its gradient, underflows in this thread.
 bool underflows(Tensors x, const std::function<Tensor(const Tensors&)>& op, bool differentiable = true) {
   if (differentiable)
     for (Tensor& xi : x) xi.require_grad();
@@ -70,9 +70,9 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
       for (const bool causal : {false, true}) {
         const Span span{.causal = causal};
         const Tensors sides = {wide({1, 2, n, n}, 9), wide({1, 2, n, 2}, 11)};
-        if (n <= 50)   // a product of more factors may well be so small
+        if (n <= 50)   // a product of more factors may underflow rightly
           CHECK(!underflows(sides, [=](auto& t) { return geometric(t[0], t[1], span); }));
-        // channel 0 of the queries is 1 and the others 0: the logits are channel 0 of the keys, and the bias
+        // channel 0 of the queries is 1 and the others 0, so the logits are channel 0 of the keys plus the bias
         const auto queries_and_keys = [&](int D) {
           Tensor q = Tensor::full({1, n, 2, D}, 0), k = ones_and_more({1, n, 2, D}, 13);
           const Tensor logits = wide({n, 2}, 15);
@@ -97,7 +97,7 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
   set_threads(threads_before);
 }
 
-TEST_CASE("no subnormal moments in Adam: gradients that have ended, and tiny ones" * floats_alone) {
+TEST_CASE("no subnormal moments in Adam: gradients that became zero, and tiny ones" * floats_alone) {
   const std::string set_before = isa();
   const int threads_before = threads();
   set_threads(1);

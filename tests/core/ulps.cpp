@@ -1,5 +1,5 @@
 // How far each kernel is off, in units in the last place, by instruction set: bench/results/ulps.csv.
-// tools/ulps writes it again; a test holds this build to it.
+// tools/ulps writes that file, and a test compares this build with it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,19 +16,19 @@
 namespace poslab::test {
 namespace {
 
-// Each number of these is measured by its own last place; one of a sum by that of the largest number of the result.
+// The unit is the last place of each result for these kernels; for sums it is that of the largest number of a result.
 const std::set<std::string> by_element = {
     "add", "cos",  "div", "exp", "gelu", "gelu_tanh", "keep",     "log",  "copy",    "maximum", "minimum", "mul",
     "pow", "relu", "sin", "sub", "silu", "sigmoid",   "softplus", "sqrt", "squares", "tanh",    "max",     "top_k"};
 
 enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
 const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "nan", "gradient", "from_baseline"};
-// The inputs of a case times 2 to this power. Products of three are in range, and products of four are not.
+// The inputs of a case are scaled by 2 to this power, so that products of three stay in range, but not of four.
 const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
 struct Worst {
   double ulps = 0;
-  int differ = 0;  // NaN or infinite where the formula is a number, or the other way round; nothing where it is NaN
+  int differ = 0;  // results that are finite where the formula is infinite or NaN where it is not; none where it is NaN
   void meet(real got, double want, double scale) {
     if (std::isnan(want)) return;
     const bool fits = std::isinf(real(want)) ? got == real(want) : std::isfinite(got);
@@ -69,7 +69,7 @@ std::vector<real> value(const OpCase& c, const Tensors& x) {
   return run(c, c.op, x, [](size_t) { return false; }).value;
 }
 
-// Values against the formula, by instruction set; `beside`, if it is there: against the baseline's.
+// Compares values with the formula, by instruction set, and those for `beside`, if given, with the baseline's.
 void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* beside = nullptr) {
   const Array want = c.reference(in_double(x));
   double most = 0;
@@ -88,13 +88,13 @@ void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* besid
   }
 }
 
-// One number of each input after the other is infinite.
+// Compares with one number infinite, in each input in turn.
 void meet_infinite(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (size_t which = 0; which < x.size(); ++which)
     if (const size_t size = size_t(x[which].size())) meet_formula(c, with_one(x, which, size / 2, INFINITY), by_set);
 }
 
-// Results that change with a number have to be NaN where it is.
+// Counts results that depend on a number, and are no NaN if that number is.
 void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (const std::string& set : available_isas()) {
     use_isa(set);
@@ -109,7 +109,7 @@ void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
   }
 }
 
-// Some numbers of each gradient of normal inputs, in last places of its largest one.
+// Some elements of each gradient with normal inputs, in last places of the gradient's largest number.
 void meet_gradients(const OpCase& c, BySet& by_set) {
   if (!c.differentiable) return;
   const Tensors x = inputs(c);
@@ -129,7 +129,7 @@ void meet_gradients(const OpCase& c, BySet& by_set) {
 using Row = std::vector<std::string>;                              // a cell for each column
 using Tables = std::map<std::string, std::map<std::string, Row>>;  // by instruction set and kernel
 
-// Of each `step`-th case.
+// From every `step`-th case.
 Tables measured(size_t step) {
   const OneThread one;
   const std::string before = isa();
@@ -168,7 +168,7 @@ Tables committed() {
 
 }  // namespace
 
-TEST_CASE("ulps: no kernel is further off than bench/results/ulps.csv says, by each eighth case") {
+TEST_CASE("ulps: no kernel is further off than bench/results/ulps.csv says, by every eighth case") {
   const Tables before = committed();
   CHECK(before.size() == 3);
   for (const auto& [set, table] : measured(8))

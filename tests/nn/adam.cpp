@@ -1,4 +1,4 @@
-// AdamW and the schedules of the learning rate, held to PyTorch: tests/data/adamw.json (tests/torch/test_adamw.py).
+// AdamW and the schedules of the learning rate against PyTorch: tests/data/adamw.json (tests/torch/test_adamw.py).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 using namespace poslab;
 
-TEST_CASE("adam: 100 steps with weight decay and every schedule are those of PyTorch") {
+TEST_CASE("adam: 100 steps with weight decay and every schedule equal PyTorch's") {
   std::ifstream file(std::string(test::source_folder) + "/tests/data/adamw.json");
   const auto golden = nlohmann::json::parse(file);
   for (const auto& [name, wanted] : golden.items())
@@ -41,7 +41,7 @@ TEST_CASE("adam: 100 steps with weight decay and every schedule are those of PyT
     }
 }
 
-TEST_CASE("adam: a weight decay takes its share of matrices alone, and nothing where the gradient is not finite") {
+TEST_CASE("adam: weight decay changes only matrices, and no weight where the gradient is not finite") {
   const Params p(0);
   const Tensor gain = p.full("gain", {4}, 1), by_head = p.full("s", {1, 1, 4}, 1), matrix = p.full("w", {2, 2}, 1),
                bias = p.full("bias", {3}, 1);

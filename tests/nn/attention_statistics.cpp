@@ -1,4 +1,4 @@
-// Row statistics of every scheme against its weights and its logits, written out; and a model's capture of them.
+// Row statistics of every scheme against its weights and logits in full, and their capture by a model.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// max a, -sum a ln a; and of the logits, if there are any, their largest, mean and variance. (B, H, T, 5)
+// max a, -sum a ln a; if there are logits, also their maximum, mean and variance. (B, H, T, 5)
 Tensor written_out(const Tensor& a, const Tensor& s) {
   Tensor y({a.dim(0), a.dim(1), a.dim(2), statistics_per_row});
   const int keys = a.dim(3);
@@ -30,7 +30,7 @@ Tensor written_out(const Tensor& a, const Tensor& s) {
   return y;
 }
 
-// Of the first `n` numbers, relative to 1 where they are small; infinite where one is no number.
+// The largest error of the first `n` numbers, relative to those above 1; infinite if one is NaN.
 double off(const Tensor& a, const Tensor& b, int n) {
   double worst = 0;
   for (int64_t row = 0; row < a.rows(); ++row)
@@ -44,7 +44,7 @@ double off(const Tensor& a, const Tensor& b, int n) {
 
 }  // namespace
 
-TEST_CASE("attention statistics: of every scheme as its weights and logits have them") {
+TEST_CASE("attention statistics: those of every scheme equal those from its weights and logits") {
   int with_logits = 0;
   for (const bool causal : {false, true})
     for (const Setup& setup : setups(causal)) {
@@ -62,7 +62,7 @@ TEST_CASE("attention statistics: of every scheme as its weights and logits have 
       const Tensor expected = written_out(a, logits ? model->logits(heads, p, span) : Tensor());
       CHECK(off(found, expected, 2) < 1e-4);
       if (!logits) continue;
-      // A bias that hides a key from the weights counts in the mean and the variance (docs/align.md).
+      // The bias of a pair that it hides counts in the mean and the variance (docs/align.md).
       const bool hides =
           setup.name().find("hard_alibi") != std::string::npos || setup.name().find("calibrated") != std::string::npos;
       bool counts = false;

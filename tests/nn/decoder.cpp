@@ -26,7 +26,7 @@ DecoderSpec small(const std::string& encoding, int key_heads = 2) {
   return s;
 }
 
-// Weights that are no longer where they start, as some schemes start by doing nothing.
+// A model with changed weights, as some schemes do nothing with their initial ones.
 struct Model {
   Params params{3};
   Decoder net;
@@ -52,7 +52,7 @@ Ids part(const Ids& tokens, int from, int to) {
 }
 PositionSample sequential(int time) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
 
-// The worst error of all logits of decoding, in steps of these sizes, the last one again and again.
+// The largest error of logits in decoding by steps of these sizes, the last of which is repeated.
 double decoding_error(const DecoderSpec& spec, int time, const std::vector<int>& steps) {
   const Model model(spec);
   const NoGrad still;
@@ -74,7 +74,7 @@ DecoderSpec units(const std::string& encoding) {
   return s;
 }
 
-// Traits of the families beside LLaMA's form, by the names of tests/reference/decoder.py.
+// The traits of other families than LLaMA, by their names in tests/reference/decoder.py.
 void set_form(DecoderSpec& s, const json& of) {
   s.query_key_norm =
       std::map<std::string, QueryKeyNorm>{
@@ -129,7 +129,7 @@ TEST_CASE("decoder: logits, loss and all gradients equal those of an independent
 }
 
 TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, values and gradients") {
-  // 4 query heads that read 2 key heads, against the same with each key head written out twice.
+  // 4 query heads read 2 key heads, and are compared with a model in which each key head is written out twice.
   for (const Scheme& scheme : all_encodings()) {
     if (!scheme.make) continue;
     INFO(scheme.name);
@@ -181,7 +181,7 @@ TEST_CASE("decoder: 64 tokens, one at a time, with windows, stretched rotations 
     }
 }
 
-TEST_CASE("decoder: norms of queries and keys, and norms after the sub-layers, decode as they read") {
+TEST_CASE("decoder: with norms of queries and keys, and norms after the sub-layers, decoding equals the full pass") {
   for (const QueryKeyNorm heads : {QueryKeyNorm::each_head, QueryKeyNorm::all_heads})
     for (const NormPlace norms : {NormPlace::before, NormPlace::after, NormPlace::around})
       for (const char* encoding : {"rope", "rerope:window=16", "forgetting"}) {
@@ -193,7 +193,7 @@ TEST_CASE("decoder: norms of queries and keys, and norms after the sub-layers, d
       }
 }
 
-TEST_CASE("decoder: gated attention units decode what they see, and refuse schemes that need other states") {
+TEST_CASE("decoder: with gated attention units it equals the full pass; schemes that need other states are refused") {
   for (const char* encoding : {"none", "rope", "rerope:window=16", "alibi", "lambda:window=16"}) {
     INFO(encoding);
     CHECK(decoding_error(units(encoding), 64, {7, 1}) < same);
@@ -206,7 +206,7 @@ TEST_CASE("decoder: gated attention units decode what they see, and refuse schem
   CHECK_THROWS_AS(Model{many}, BadInput);
 }
 
-TEST_CASE("decoder: 512 tokens, one at a time, to 1e-4" * doctest::skip()) {
+TEST_CASE("decoder: 512 tokens, one at a time, are within 1e-4 of the full pass" * doctest::skip()) {
   for (const char* encoding :
        {"none", "rope", "pi", "ntk:form=old", "ntk:form=fixed", "ntk:form=mixed", "yarn:length=64", "rerope:window=32",
         "rerope:window=32,leaky=16", "self_extend:window=32", "lambda:window=32", "alibi", "hfwa", "hfwa2"}) {
@@ -217,9 +217,9 @@ TEST_CASE("decoder: 512 tokens, one at a time, to 1e-4" * doctest::skip()) {
   }
 }
 
-TEST_CASE("decoder: a scheme that looks at the length decodes what it says: the last layer of each step is right") {
-  // With one layer the keys depend on no earlier length, so that even a base that changes at each step is met. With two
-  // they do.
+TEST_CASE("decoder: with a scheme that depends on the length, each step of decoding gives the full pass's last row") {
+  // With one layer the keys do not depend on earlier lengths, so decoding is exact even if the base changes every step.
+  // With two layers they do.
   DecoderSpec s = small("dynamic_ntk:length=8");
   REQUIRE(by_length(s));
   CHECK(decoding_error(s, 20, {1}) > 1e-3);
@@ -244,7 +244,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
     model.net.decode(text(1, 1, 13), 1, {sequential(t), {}}, cache);
   };
   KeyValueCache first = model.net.cache(1, 40), cache = model.net.cache(1, 40);
-  for (int t = 1; t <= 40; ++t) decode(t, first);  // kernels keep scratch memory, which is as large as it gets now
+  for (int t = 1; t <= 40; ++t) decode(t, first);  // scratch memory of kernels, which then has its final size
   const int64_t before = memory().bytes_in_use;
   for (int t = 1; t <= 40; ++t) {
     decode(t, cache);
@@ -257,7 +257,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
                        BadInput);
 }
 
-TEST_CASE("decoder: another scheme or temperature at test shares the weights, if it learns nothing") {
+TEST_CASE("decoder: another scheme or temperature at test shares the weights, unless it has parameters") {
   const Model model(small("rope"));
   const Ids tokens = text(1, 10, 13);
   const NoGrad still;
@@ -329,13 +329,13 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
       gains += gain, biases += bias;
       if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
     }
-    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's are of queries and keys
+    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's gains are of queries and keys
     CHECK(biases == 2 * 4);
   }
 }
 
-// relu alone has a kernel of its own; the others are written with ops, and all are where weights are stored in 16 bits.
-TEST_CASE("feed-forward networks without a gate: each activation is the function of its name") {
+// Only relu has its own kernel. The others are written with ops, and so are all where weights are stored in 16 bits.
+TEST_CASE("feed-forward networks without a gate: each activation computes the function of its name") {
   const struct { Activation activation; Tensor (*op)(const Tensor&); } all[] = {
       {Activation::relu, relu}, {Activation::silu, silu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}};
   const Tensor x = checks::random_tensor({1, 3, 8}, 7);
@@ -348,7 +348,7 @@ TEST_CASE("feed-forward networks without a gate: each activation is the function
   }
 }
 
-TEST_CASE("cache: padded it has room for the multiple, and cleared it is not padded any more") {
+TEST_CASE("cache: if padded, it has room for the multiple; once cleared it is no longer padded") {
   KeyValueCache cache(1, 8, {2, 4, 4, 8}, {false});
   cache.advance(3), cache.pad_to(4);
   CHECK(cache.slots(1) == 4);
@@ -359,7 +359,7 @@ TEST_CASE("cache: padded it has room for the multiple, and cleared it is not pad
   CHECK(cache.key_lengths(1).size() == 0);
 }
 
-TEST_CASE("cache: one without room, and other sequences than it was made for, are refused") {
+TEST_CASE("cache: a cache that is full or made for another number of sequences is refused") {
   const KeyValueCache::Sizes sizes{2, 4, 4, 8};
   CHECK_THROWS_WITH_AS(KeyValueCache(0, 5, sizes, {false}), doctest::Contains("room for 5 tokens of 0 sequences"),
                        BadInput);

@@ -1,4 +1,4 @@
-// Packed documents: what a model makes of each is what it makes of that document alone, in training and at test.
+// Packed documents: the model's results for each equal those for the document alone, in training and at test.
 #include "nn/documents.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ DecoderSpec decoder_of(const std::string& encoding, bool units) {
   return s;
 }
 
-// Weights that are no longer where they start, as some schemes start by doing nothing.
+// A model with changed weights, as some schemes do nothing with their initial ones.
 struct Moved {
   Params params{3};
   Decoder net;
@@ -51,9 +51,9 @@ std::vector<int> span_of(const std::vector<int>& all, int from, int to) {
   return {all.begin() + from, all.begin() + to};
 }
 
-struct Compared { double loss = 0, gradient = 0, whole = 0; };   // worst differences; whole: to windows of one document
+struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: to a window of one document
 
-// The losses of the documents of a batch, and the gradient of their sum, packed and each alone.
+// The losses of a batch's documents, and the gradient of their sum: packed against one document at a time.
 Compared compared(const DecoderSpec& spec, const std::string& sampler) {
   const Moved model(spec);
   const int64_t all = int64_t(packing.size()) * slots_together;
@@ -62,7 +62,7 @@ Compared compared(const DecoderSpec& spec, const std::string& sampler) {
   const PositionSample packed(drawn, stream(4, Purpose::positions, 0), packing);
   const Shape shape{int(packing.size()), slots_together};
   const auto flat = [&](const Tensor& logits) { return logits.reshape({1, int(all), 13}); };
-  const auto losses = [&](const Tensor& logits) {   // of each document, times its tokens
+  const auto losses = [&](const Tensor& logits) {   // the loss of each document, times its tokens
     std::vector<Tensor> each;
     int at = 0;
     for (const std::vector<int>& sequence : packing)
@@ -141,7 +141,7 @@ TEST_CASE("documents: packed losses and gradients are those of the documents alo
   CHECK(differ > held * 9 / 10);
 }
 
-TEST_CASE("documents: of one length share a draw of random positions, and begin anew where they are counted") {
+TEST_CASE("documents: those of equal length share a draw of random positions, and each begins anew if positions count") {
   for (const char* encoding : {"rope", "learned", "t5", "rope|none"})
     for (const char* sampler : {"randomized:max_position=64", "randomized|sequential"}) {
       const Compared c = compared(decoder_of(encoding, false), sampler);
@@ -173,7 +173,7 @@ TEST_CASE("documents: what does not fit is refused") {
   CHECK(heads.captured.at("block0.attention.heads").shape() == Shape{1, 5, 4, 8});
 }
 
-TEST_CASE("documents: a window has files from their beginnings, and the token after each") {
+TEST_CASE("documents: a window begins at a file's beginning, and knows the token after each") {
   const Source source = of_files({"abcdef", "0123456789", "x", "uvwxyz"});
   Rng rng({0, 1, 2});
   std::vector<int> cut;
@@ -187,7 +187,7 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
       CHECK((w.read[size_t(at)] == 'a' || w.read[size_t(at)] == '0' || w.read[size_t(at)] == 'u'));
       for (int t = at; t < at + length; ++t) CHECK(w.expected[size_t(t)] == w.read[size_t(t)] + 1);
       at += length;
-      if (at < 20) CHECK((length == 5 || length == 9));   // a file whole, but for the last
+      if (at < 20) CHECK((length == 5 || length == 9));   // a whole file, but for its last token
     }
     cut.push_back(w.documents.back());
   }
@@ -197,7 +197,7 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
         "separator of its documents");
   CHECK(refusal([&] { of_files({"a", "b"}).packed(false, 9, rng); }).find("no document of two tokens") !=
         std::string::npos);
-  // documents of a file: what is between separators, from one separator to the next in the whole of it
+  // documents within a file: each is the text from one separator of the whole file to the next
   Source lines = of_files({"abcdef\n\n0123456789\nuvwxyz\nabcdef\n"});
   for (int n = 0; n < 50; ++n) {
     const language::Window w = lines.packed(false, 20, rng, "\\n");
@@ -225,7 +225,7 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
   CHECK(found.size() >= 999);
   CHECK(documents_of(whole, "<end>").files.size() == 1000);
   CHECK(documents_of(whole, "\n").files.empty());
-  // one that begins at the end of the bytes that are read at once
+  // a separator that straddles two blocks of reading
   const std::string many = std::string((1 << 20) - 2, 'x') + "<end>yy<end>z";
   const Text long_one = documents_of({{{"long", int64_t(many.size())}},
                                       [many](const TextFile&, int64_t from, int64_t bytes) {
@@ -241,7 +241,7 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
   CHECK_THROWS_AS(of_prefix.packed(true, 20, rng), BadInput);
 }
 
-TEST_CASE("documents: the loss of a step and of a test is the mean over all tokens of the documents alone") {
+TEST_CASE("documents: the loss of a step or a test is the mean over all tokens of the documents alone") {
   const RunSpec c(language::configure({{"text", "copy_grammar"}, {"documents", "packed"}, {"layers", "1"},
                                        {"heads", "2"}, {"d_model", "16"}, {"d_ff", "24"}, {"batch", "3"},
                                        {"train_length", "24"},

@@ -1,4 +1,4 @@
-// Tokens drawn from logits: which may come, how often each comes, and that a seed decides them.
+// Tokens drawn from logits: which can come, how often each comes, and that the seed decides the draw.
 #include "nn/generate.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ std::vector<int> counts(const TokenChoice& choice, int draws = 20000) {
   return all;
 }
 
-// Each token comes as often as these weights say, to five standard deviations.
+// Each token comes as often as its weight says, to five standard deviations.
 void check_shares(const TokenChoice& choice, const std::vector<double>& weights) {
   double all = 0;
   for (const double w : weights) all += w;
@@ -58,14 +58,14 @@ TEST_CASE("tokens come as often as their probabilities say") {
   check_shares({.top_k = 3}, {0, e * e, e, e * e, 0});
   check_shares({.top_k = 2}, {0, 1, 0, 1, 0});
   check_shares({.top_k = 99}, {1, e * e, e, e * e, 1 / e});
-  // the two most probable have 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783 of all
+  // the two most probable tokens have 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783 of the probability
   check_shares({.top_p = 0.78}, {0, 1, 0, 1, 0});
   check_shares({.top_p = 0.79}, {0, e * e, e, e * e, 0});
-  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // 2 e^2 of 2 e^2 + e are 0.845
+  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // the first two are 0.845 of the three that top_k leaves
   check_shares({.top_p = 1e-9}, {0, 1, 0, 0, 0});
 }
 
-TEST_CASE("of tokens that are equally probable, those with the lowest numbers are kept") {
+TEST_CASE("of equally probable tokens, those with the lowest numbers are kept") {
   const std::vector<real> equal(9, 1);
   for (int n = 0; n < 9; ++n) {
     CHECK(choose_token(equal.data(), 9, {.top_k = 3}, (n + 0.5) / 9) == n / 3);
@@ -73,14 +73,14 @@ TEST_CASE("of tokens that are equally probable, those with the lowest numbers ar
   }
 }
 
-TEST_CASE("temperature 0 takes the largest logit, of equal ones the first") {
+TEST_CASE("temperature 0 takes the largest logit, and the first of equal ones") {
   for (const double uniform : {0., 0.5, 0.999999}) {
     CHECK(choose_token(logits.data(), 5, {.temperature = 0}, uniform) == 1);
     CHECK(choose_token(logits.data(), 5, {.top_k = 1}, uniform) == 1);
   }
 }
 
-TEST_CASE("logits that are no numbers, and choices out of range, are refused") {
+TEST_CASE("logits that are NaN, and settings out of range, are refused") {
   const real bad[] = {0, std::numeric_limits<real>::quiet_NaN()}, none[] = {-INFINITY, -INFINITY};
   CHECK_THROWS_AS(choose_token(bad, 2, {}, 0.5), Failure);
   CHECK_THROWS_AS(choose_token(none, 2, {}, 0.5), Failure);
@@ -107,12 +107,12 @@ TEST_CASE("the same seed writes the same text, another seed another one") {
   wanted.tokens = 5, wanted.count = 60;
   for (const int token : written(net, {1, 2, 3}, wanted)) CHECK(token < 5);
   wanted.tokens = 0;
-  // a text that goes on has the same beginning
+  // a longer text begins with the same tokens
   wanted.seed = 3, wanted.count = 10;
   CHECK(written(net, {1, 2, 3}, wanted) == std::vector<int>(first.begin(), first.begin() + 10));
 }
 
-TEST_CASE("greedy text is that of full passes, also where positions move as the text grows") {
+TEST_CASE("greedy text equals that of full passes, also where positions change as the text grows") {
   const NoGrad still;
   for (const char* encoding : {"rerope:window=4", "sincos"})
     for (const char* sampler : {"sequential", "evenly_spread:max_position=50", "interpolated:trained=4",
@@ -132,7 +132,7 @@ TEST_CASE("greedy text is that of full passes, also where positions move as the 
     }
 }
 
-TEST_CASE("generation ends where it is told to, and refuses what it cannot do") {
+TEST_CASE("generation ends at the tokens it is given, and refuses requests that it cannot meet") {
   Params params(5);
   const Decoder net(params, tiny());
   params.pack();

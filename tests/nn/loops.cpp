@@ -1,4 +1,4 @@
-// A model that passes its layers several times: what each loop computes, what it takes, and a test with other loops.
+// A model that runs its layers several times: the results of each loop, its time and memory, other loops at test.
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -28,7 +28,7 @@ RunSpec looped(const Settings& more) {
 
 }  // namespace
 
-TEST_CASE("loops: each begins with the last one's states and the embedding, for every scheme") {
+TEST_CASE("loops: each begins with the states of the one before and the embedding, for every scheme") {
   const NoGrad still;
   int held = 0;
   for (const Scheme& scheme : all_encodings()) {
@@ -43,7 +43,7 @@ TEST_CASE("loops: each begins with the last one's states and the embedding, for 
     const Ids tokens({2, 6}, {0, 1, 1, 0, 2, 2, 1, 0, 1, 0, 2, 2});
     const Chosen<Sampler> counted = sampler_for(spec.encoding, choose_sampler("sequential"));
     const PositionSample draw(counted, Resample::per_forward, {}, 1, 6);
-    Trace all({"embedding", "block*.out"});   // attention's, too
+    Trace all({"embedding", "block*.out"});   // including the outputs of attention
     const Tensor logits = model(tokens, 6, {draw, {}, &all});
     CHECK(all.captured.size() == 13);
     CHECK(all.captured.count("block5.out"));
@@ -63,7 +63,7 @@ TEST_CASE("loops: each begins with the last one's states and the embedding, for 
   CHECK(held == int(all_encodings().size()));
 }
 
-TEST_CASE("loops: those of a decoder are the same for every scheme, packed, and token by token") {
+TEST_CASE("loops: decoding with loops equals the full pass for every scheme, packed, and token by token") {
   const NoGrad still;
   int held = 0;
   for (const Scheme& scheme : all_encodings())
@@ -106,7 +106,7 @@ TEST_CASE("loops: those of a decoder are the same for every scheme, packed, and 
   CHECK_THROWS_AS(Decoder(Params(1), DecoderSpec{}).with_loops(0), BadInput);
 }
 
-TEST_CASE("loops: they add no parameter, train, and may be others at test") {
+TEST_CASE("loops: they add no parameter, can be trained, and may differ at test") {
   State one(looped({})), three(looped({{"loops", "3"}}));
   CHECK(one.params.count() == three.params.count());
   const double first = finish_step(one.config, start_step(one, draw_step(one.config, 0))).loss,
@@ -153,7 +153,7 @@ TEST_CASE("loops = length: as many as the input has symbols, in a step and in a 
                        "loops = \"long\" is not a whole number; it takes 1 .. 256 | length", BadInput);
 }
 
-TEST_CASE("loops = length: a look inside has the blocks of the string, or those that all lengths have") {
+TEST_CASE("loops = length: a trace has the blocks of one string, or those that all lengths share") {
   const State s(looped({{"loops", "length"}, {"layers", "2"}}));
   CHECK(pca(s, {6, 3}, 2).layers.size() == 6);
   for (const AttentionMaps& maps : attention_maps(s, {6, 3})) CHECK(maps.layers.size() == 6);
@@ -163,14 +163,14 @@ TEST_CASE("loops = length: a look inside has the blocks of the string, or those 
                        BadInput);
 }
 
-TEST_CASE("loops: dropout draws anew in each, and gradients are those of differences") {
+TEST_CASE("loops: dropout draws anew in each, and gradients equal finite differences") {
   State s(looped({{"loops", "4"}, {"dropout", "0.5"}}));
   const StepInputs in = draw_step(s.config, 0);
   const auto logits = [&](real rate) {
     return s.net(in.batch.tokens, 1, {in.positions, {rate, stream(1, Purpose::dropout, 0)}});
   };
   CHECK(checks::difference(logits(real(0.5)), logits(0)) > 1e-3);
-  if (sizeof(real) == 4) return;   // the rest needs the digits of double
+  if (sizeof(real) == 4) return;   // the rest needs double precision
   const auto loss = [&] { return cross_entropy(logits(0), in.batch.targets); };
   s.params.clear_grads();
   backward(loss());
@@ -187,7 +187,7 @@ TEST_CASE("loops: dropout draws anew in each, and gradients are those of differe
   }
 }
 
-TEST_CASE("loops: the estimate of memory and time knows them") {
+TEST_CASE("loops: the estimate of memory and time includes them") {
   for (const char* encoding : {"rope", "relative", "cope"}) {
     const RunSpec c(looped({{"encoding", encoding}, {"loops", "6"}, {"d_model", "64"}, {"batch", "32"},
                             {"causal", "on"}, {"train_length", "40"}}));
@@ -207,7 +207,7 @@ TEST_CASE("loops: the estimate of memory and time knows them") {
     CHECK(footprint(c).step > 4 * footprint(once).step);
     CHECK(work(c).step > 5 * work(once).step);
     RunSpec grown = c, most = c;
-    grown.set("loops", "length"), most.set("loops", "40");   // the longest input, in training
+    grown.set("loops", "length"), most.set("loops", "40");   // the longest input of training
     CHECK(footprint(grown).step == footprint(most).step);
     CHECK(work(grown).step == doctest::Approx(work(most).step * 0.6).epsilon(0.2));
     CHECK(work(grown).test < work(most).test / 2);            // to length 12

@@ -1,6 +1,6 @@
-// The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model of
-// tests/reference/, for every encoding, from the golden files there. tests/reference/README.md says how the files come
-// to be.
+// The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model in
+// tests/reference/, for every encoding, from golden files. tests/reference/README.md says how these files are
+// made.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab/hub/t5_hf_model.cpp
-// holds it against checkpoints that transformers wrote.
+// compares it with checkpoints that transformers wrote.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct Model {
   explicit Model(const T5Spec& s) : net(params, s) {
     params.pack();
     uint32_t which = 400;
-    for (const Params::Entry& e : params.entries()) {  // away from where schemes start by doing nothing
+    for (const Params::Entry& e : params.entries()) {  // changed weights, as some schemes do nothing with the initial ones
       const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.1);
       for (int64_t i = 0; i < moved.size(); ++i) e.tensor.data()[i] += moved.data()[i];
     }
@@ -55,11 +55,11 @@ Ids rows(const Ids& tokens, const std::vector<int>& which) {
 
 const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 
-// Whether a model can be built with the scheme, and its steps be compared with the full pass.
+// Whether a model can have the scheme: decoding has to equal the full pass without a causal mask.
 bool fits(const T5Spec& s) { return s.encoding->causal_only(s.encoding.choices).empty(); }
 bool by_length(const T5Spec& s) { return s.encoding->laws(s.shape(true), s.encoding.choices).by_length; }
 
-// The worst error of decoding token by token after sources of 9 tokens, where the first `lengths` count.
+// The largest error of decoding token by token after sources of 9 tokens, of which the first `lengths` are real.
 double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   const Model model(spec);
   const NoGrad still;
@@ -68,7 +68,7 @@ double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   const Tensor full = model.net.decode(read, states, lengths, {sequential(time), {}});
   T5Cache cache = model.net.cache(states, lengths, time);
   double worst = 0;
-  for (int t = 0; t < time; t += t == 1 ? 2 : 1) {  // once two at a time
+  for (int t = 0; t < time; t += t == 1 ? 2 : 1) {  // one step has two tokens
     const int to = t == 1 ? t + 2 : t + 1;
     const Tensor logits = model.net.step(part(read, t, to), {sequential(to), {}}, cache);
     worst = std::max(worst, checks::difference(logits, slice(full, 1, to - 1, to)));
@@ -82,7 +82,7 @@ Tensor loss(const T5& net) {
   return cross_entropy(net.decode(read, states, lengths, {sequential(5), {}}), text("answer", 2, 5, 13));
 }
 
-// d loss / d parameter along a random direction, against the difference of two losses. In float that is a rough check.
+// d loss / d parameter along a random direction, against a difference of two losses: a rough check in float.
 void check_gradients(const T5Spec& spec) {
   const Model model(spec);
   backward(loss(model.net));
@@ -130,7 +130,7 @@ TEST_CASE("t5: each step of decoding equals the full pass, for every scheme that
     }
 }
 
-TEST_CASE("t5: gradients equal differences of losses, of v1.0 and v1.1, tied and not") {
+TEST_CASE("t5: gradients equal differences of losses, for v1.0 and v1.1, tied and not") {
   check_gradients(tiny());
   T5Spec gated = tiny();
   gated.gate = Activation::gelu_tanh, gated.tied = false;
@@ -141,7 +141,7 @@ TEST_CASE("t5: gradients equal differences of losses, of v1.0 and v1.1, tied and
   check_gradients(tiny("learned"));
 }
 
-TEST_CASE("t5: a padded batch is each sequence alone") {
+TEST_CASE("t5: a padded batch gives the results of each sequence alone") {
   for (const char* encoding : {"t5:unscaled", "rope", "alibi", "none", "learned", "sincos", "relative", "shaw"})
     for (const char* temperature : {"none", "log_n:length=4"}) {
       INFO(encoding, " ", temperature);
@@ -160,7 +160,7 @@ TEST_CASE("t5: a padded batch is each sequence alone") {
     }
 }
 
-TEST_CASE("t5: beams go on as other beams did, and share the encoder's states") {
+TEST_CASE("t5: a beam can continue another one, and beams share the encoder's states") {
   const Model model(tiny());
   const NoGrad still;
   const Ids source = text("source", 2, 9, 13), lengths({2}, {9, 6});
@@ -191,7 +191,7 @@ TEST_CASE("t5: the encoder keeps no tensor of T T numbers") {
   CHECK(memory().bytes_held - before < int64_t(T) * T);  // a quarter of one head's logits
 }
 
-TEST_CASE("t5: another scheme or temperature at test shares the weights, if it learns nothing") {
+TEST_CASE("t5: another scheme or temperature at test shares the weights, unless it has parameters") {
   const Model model(tiny());
   const NoGrad still;
   const Ids source = text("source", 1, 9, 13), read = text("read", 1, 4, 13);
@@ -201,7 +201,7 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, if it l
   };
   const Tensor sharp = logits(model.net.at_temperature(choose_temperature("log_n:length=3")));
   CHECK(checks::difference(sharp, logits(model.net)) > 1e-3);
-  // Without biases T5 is NoPE whose logits have no 1 / sqrt(D)
+  // Without biases T5 is NoPE whose logits have no 1 / sqrt(D).
   for (const char* name : {"encoder.encoding.table", "decoder.encoding.table"}) {
     const Tensor& table = model.params.at(name);
     std::fill_n(table.data(), table.size(), real(0));
@@ -212,7 +212,7 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, if it l
   CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
 }
 
-TEST_CASE("t5: it starts the same with and without 1 / sqrt(D), for which W_q starts smaller or larger") {
+TEST_CASE("t5: initial results are the same with and without 1 / sqrt(D), as W_q starts larger or smaller") {
   const auto logits = [](const std::string& encoding) {
     Params params(3);
     const T5 net(params, tiny(encoding));
@@ -224,8 +224,8 @@ TEST_CASE("t5: it starts the same with and without 1 / sqrt(D), for which W_q st
   CHECK(checks::difference(logits("t5:unscaled"), logits("rope")) > 1e-3);
 }
 
-// Elements that a residual sum leaves unchanged were dropped: in each draw, by the numbers of its own site.
-TEST_CASE("t5: each of a pass' draws of dropout has a site of its own, and the decoder's come after the encoder's") {
+// Elements that a residual sum leaves unchanged were dropped; the site of each draw decides which.
+TEST_CASE("t5: each draw of dropout in a pass has its own site, and the decoder's sites follow the encoder's") {
   const Model model(tiny());
   const NoGrad still;
   Trace t({"*"});
@@ -284,7 +284,7 @@ TEST_CASE("t5: what does not fit is refused") {
 
 namespace {
 
-// Every text that beam search may end with, the best first, by the logits of the full pass.
+// All texts with which beam search may end, the best first, by the logits of the full pass.
 std::vector<Hypothesis> all_answers(const T5& net, const Tensor& states, const T5Generation& g) {
   const int V = net.spec().vocabulary;
   std::vector<Hypothesis> ended, open = {{{}, 0}};
@@ -315,7 +315,7 @@ std::vector<Hypothesis> all_answers(const T5& net, const Tensor& states, const T
 
 }  // namespace
 
-TEST_CASE("t5: with as many beams as there are texts, beam search finds them all, in order") {
+TEST_CASE("t5: with as many beams as there are texts, beam search finds all texts, in order") {
   const NoGrad still;
   T5Spec s = tiny();
   s.vocabulary = 4;
@@ -335,7 +335,7 @@ TEST_CASE("t5: with as many beams as there are texts, beam search finds them all
         CHECK(found[0][n].score == doctest::Approx(expected[n].score).epsilon(1e-4));
       }
     }
-  // "on" ends as soon as that many are finished: here with one token, since each is an end.
+  // With early stopping `on` it ends once that many are finished: here after one token, as each ends a text.
   T5Generation at_once{.count = 3, .beams = 2, .early_stopping = EarlyStopping::on, .ends = {0, 1, 2, 3}};
   const auto found = beam_search(model.net, states, {}, at_once);
   REQUIRE(found[0].size() == 2);
@@ -361,7 +361,7 @@ TEST_CASE("t5: of equal logits the token with the smaller number comes first, fo
   }
 }
 
-TEST_CASE("t5: answers are those of the full pass, also where keys have to be read again at each length") {
+TEST_CASE("t5: answers equal those of the full pass, also where keys have to be computed again at each length") {
   const NoGrad still;
   for (const auto& [encoding, sampler] : {std::pair{"t5:unscaled", "sequential"},
                                           {"dynamic_ntk:length=3", "sequential"},
@@ -372,7 +372,7 @@ TEST_CASE("t5: answers are those of the full pass, also where keys have to be re
     CHECK(by_length(model.net.spec()) == (std::string(encoding) == "dynamic_ntk:length=3"));
     const Chosen<Sampler> drawn = choose_sampler(sampler);
     const Tensor states = model.net.encode(text("source", 1, 6, 13), {}, {sequential(6), {}});
-    const auto last_of = [&](const std::vector<int>& read) {  // logits of the full pass
+    const auto last_of = [&](const std::vector<int>& read) {  // logits of the full pass for the last token
       const int n = int(read.size());
       const PositionSample positions(drawn, Resample::per_forward, {}, 1, n);
       const std::vector<real> z = model.net.decode(Ids({1, n}, read), states, {}, {positions, {}}).values();
@@ -401,7 +401,7 @@ TEST_CASE("t5: answers are those of the full pass, also where keys have to be re
   }
 }
 
-TEST_CASE("t5: numbers out of range for writing are refused") {
+TEST_CASE("t5: settings out of range for generation are refused") {
   const auto refused = [](const T5Generation& g, const char* words) {
     CHECK_THROWS_WITH_AS(g.check(), doctest::Contains(words), BadInput);
   };
@@ -413,7 +413,7 @@ TEST_CASE("t5: numbers out of range for writing are refused") {
   refused({.positions = choose_sampler("randomized")}, "draws other positions each time");
 }
 
-TEST_CASE("t5: answers from weights that are no numbers end with an error") {
+TEST_CASE("t5: generation from weights that are NaN ends with an error") {
   const NoGrad still;
   const Model model(tiny());
   const Tensor states = model.net.encode(text("source", 1, 4, 13), {}, {sequential(4), {}});

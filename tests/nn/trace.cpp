@@ -1,4 +1,4 @@
-// Traces: observation changes no bit, replaced values enter the rest of the computation, and gradients flow through it.
+// Traces: observation changes no bit, replaced values enter the rest of the computation, and gradients pass through.
 #include "nn/trace.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ constexpr int B = 2, T = 6, H = 2, D = 4, C = H * D;
 PositionSample sequential(int time = T) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
 Ids tokens(const char* name = "tokens") { return Ids({B, T}, formula::integers(name, B * T, 5)); }
 
-// A model of every kind, as a function of a trace that gives logits.
+// A model of one kind, as a function from a trace to logits.
 struct Traced {
   std::string kind;
   Params params{3};
@@ -66,7 +66,7 @@ std::vector<Traced> all_models() {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-// Uniform weights of head 0 in place of its own.
+// Replaces the weights of head 0 by uniform ones.
 Tensor even_head_0(const std::string&, const Tensor& x) {
   const Tensor even = Tensor::full({x.dim(0), 1, x.dim(2), x.dim(3)}, real(1) / real(x.dim(3)));
   return concat({even, slice(x, 1, 1, x.dim(1))}, 1);
@@ -76,7 +76,7 @@ Tensor loss_of(const Tensor& logits) { return sum_all(logits * checks::random_te
 
 }  // namespace
 
-TEST_CASE("trace: what it sees, and what it replaces by itself, changes no bit") {
+TEST_CASE("trace: neither seeing values nor replacing them by themselves changes a bit") {
   for (const Traced& m : all_models()) {
     CAPTURE(m.kind);
     for (const bool recorded : {false, true}) {
@@ -103,9 +103,9 @@ TEST_CASE("trace: what it sees, and what it replaces by itself, changes no bit")
   }
 }
 
-TEST_CASE("trace: logits of the last queries are the last rows of all, also where a block computes those alone") {
+TEST_CASE("trace: logits of the last queries are the last rows of all, also if a block computes only those") {
   const NoGrad off;
-  const Traced m = encoder("rope", true);  // whose last block computes 4 of 6 slots
+  const Traced m = encoder("rope", true);  // its last block computes 4 of 6 slots
   m.params.pack(), formula::fill(m.params);
   const auto logits = [&](int queries) {
     Trace t({"*.logits"});
@@ -125,7 +125,7 @@ TEST_CASE("trace: logits of the last queries are the last rows of all, also wher
   }
 }
 
-TEST_CASE("trace: a silenced head is one whose rows of the output projection are zero, and gets no gradient") {
+TEST_CASE("trace: silencing a head equals zeros in its rows of the output projection, and leaves it without gradient") {
   for (Traced m : {encoder("rope"), encoder("t5"), decoder(0)}) {
     CAPTURE(m.kind);
     m.params.pack(), formula::fill(m.params);
@@ -162,7 +162,7 @@ TEST_CASE("trace: an activation of another pass takes the place of this one's") 
   CHECK(m.run(&patched).values() == expected);
 }
 
-TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refused") {
+TEST_CASE("trace: a value of another shape, an empty one, and one that nothing reads are refused") {
   const Traced m = encoder("rope");
   const NoGrad off;
   const auto with = [&](const char* pattern, const Tensor& y) {
@@ -179,7 +179,7 @@ TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refu
                        "block0.attention.heads", BadInput);
 }
 
-TEST_CASE("trace: heads read values by the weights that a change gives, and its gradients are those of that formula") {
+TEST_CASE("trace: heads read values by the replaced weights, and gradients are those of that formula") {
   for (const char* block : {"block0", "block1"}) {
     for (Traced m : {encoder("rope"), encoder("geometric"), encoder("cope", true), decoder(0), t5()}) {
       const std::string at = (m.kind == "t5" ? "encoder.block0" : std::string(block)) + ".attention.";
@@ -209,7 +209,7 @@ TEST_CASE("trace: heads read values by the weights that a change gives, and its 
   }
 }
 
-TEST_CASE("trace: weights are not changed where a head reads more than values") {
+TEST_CASE("trace: weights cannot be replaced where a head reads more than values") {
   const Traced m = encoder("shaw");
   m.params.pack(), formula::fill(m.params);
   const NoGrad off;

@@ -1,4 +1,4 @@
-// The model as a whole: its size, its equivariance, its memory, its independence of how it is cut.
+// The whole model: size, equivariance, memory, and the same results however the work is split.
 #include "nn/transformer.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ int64_t parameters(const std::string& encoding, int symbols_in, int symbols_out)
   return p.count();
 }
 
-// A small model on a real task, a training step at a time.
+// A small model on a real task, trained step by step.
 struct Trainer {
   State state;
   explicit Trainer(const std::string& encoding, const std::string& positions = "randomized")
@@ -78,7 +78,7 @@ TEST_CASE("without positions all output slots get the same answer, whatever the 
   }
 }
 
-TEST_CASE("gradients of packed parameters begin at 0, also in memory that held others") {
+TEST_CASE("gradients of packed parameters begin at 0, also in memory that was used before") {
   for (int turn = 0; turn < 2; ++turn) {
     Params p(5);
     const Transformer model(p, TransformerSpec{});
@@ -88,7 +88,7 @@ TEST_CASE("gradients of packed parameters begin at 0, also in memory that held o
   }
 }
 
-TEST_CASE("what nothing reads is not computed, and what is left is the same: logits and all gradients") {
+TEST_CASE("results that nothing reads are not computed, and the rest is the same: logits and all gradients") {
   for (const Scheme& scheme : all_encodings())
     for (const int layers : {1, 3}) {
       Params p(5);
@@ -120,7 +120,7 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
 }
 
 #ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
-// On one thread: of several, one may get its first large piece, and scratch memory for it, at any later step.
+// On one thread: with several, any later step may give one its first large piece, which needs scratch memory.
 TEST_CASE("after the first steps a training step asks the system for no memory") {
   const int were = threads();
   set_threads(1);
@@ -177,7 +177,7 @@ TEST_CASE("transformer: biases start at 0 and gains at 1, so that a block starts
   CHECK(biases == 4 * 5 + 1);
 }
 
-TEST_CASE("transformer: sizes that make no model are refused") {
+TEST_CASE("transformer: impossible sizes are refused") {
   const auto refused = [](int layers, int heads, int d_model, int widening = 4) {
     TransformerSpec spec;
     spec.layers = layers, spec.heads = heads, spec.d_model = d_model, spec.ffn_multiplier = widening;
@@ -190,7 +190,7 @@ TEST_CASE("transformer: sizes that make no model are refused") {
   CHECK_THROWS_WITH_AS(refused(1, 3, 8), doctest::Contains("3 heads do not divide d_model 8"), BadInput);
 }
 
-TEST_CASE("transformer: tokens in another shape, and output slots that there are not, are refused") {
+TEST_CASE("transformer: tokens in another shape, and output slots that do not exist, are refused") {
   const Transformer model(Params(1), {.layers = 1, .heads = 2, .d_model = 8});
   const PositionSample four(choose_sampler("sequential"), Resample::per_forward, {}, 1, 4);
   const auto pass = [&](Shape shape, int outputs) { model(Ids(std::move(shape), {0, 1, 1, 0}), outputs, {four, {}}); };
@@ -200,7 +200,7 @@ TEST_CASE("transformer: tokens in another shape, and output slots that there are
     CHECK_THROWS_WITH_AS(pass({1, 4}, outputs), doctest::Contains("output slots of 4; ask for 1 to 4"), BadInput);
 }
 
-TEST_CASE("params: pack() gives all one buffer, and no parameter comes after it") {
+TEST_CASE("params: pack() gives all parameters one buffer, and none can be added after it") {
   const Params p(1);
   const Tensor w = p.full("w", {3}, 2);
   CHECK((!p.values() && !p.grads()));
@@ -209,7 +209,7 @@ TEST_CASE("params: pack() gives all one buffer, and no parameter comes after it"
   CHECK_THROWS_WITH(p.full("late", {3}, 2), "params: late comes after pack(); make all parameters first");
 }
 
-TEST_CASE("params: two of one name, and a step before pack(), are refused") {
+TEST_CASE("params: two parameters of one name, and a step before pack(), are refused") {
   const Params p(1);
   const Tensor w = (p / "head").full("w", {3}, 2);
   CHECK_THROWS_WITH_AS((p / "head").normal("w", {2}, 1),
@@ -241,7 +241,7 @@ TEST_CASE("params: two of one name, and a step before pack(), are refused") {
                        BadInput);
 }
 
-TEST_CASE("params: a view from before pack() keeps the values of then") {
+TEST_CASE("params: a view from before pack() keeps the values of that time") {
   const Params p(1);
   const Tensor w = p.full("w", {64}, 7), before = w.detach(), row = w.first(2);
   p.pack();
@@ -252,7 +252,7 @@ TEST_CASE("params: a view from before pack() keeps the values of then") {
   CHECK(w.detach().values() == std::vector<real>(64, 5));
 }
 
-TEST_CASE("params: one that is not there is named, with the one that may be meant") {
+TEST_CASE("params: a missing parameter is named, with the one that may be meant") {
   const Params params(1);
   (params / "head").full("bias", {2}, 0);
   CHECK(params.at("head.bias").shape() == Shape{2});
