@@ -41,7 +41,7 @@ std::string refused(const std::string& text, const RunValues& run = {}) {
 
 }  // namespace
 
-TEST_CASE("choices: a spelling sets options, and is printed with those that differ from their defaults, in their order") {
+TEST_CASE("choices: a spelling sets options, and is printed with those that differ from the defaults, in their order") {
   const Chosen<Thing> c = choose("thing", things, " rich : leaky = 0.25 ,symmetric,window=7");
   CHECK(c.choices["mode"] == "paper");
   CHECK(c.choices.on("symmetric"));

@@ -268,7 +268,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     CHECK(100 * off.second == doctest::Approx(gradient).epsilon(0.05));
     CHECK(off.first > 1e-4);
     CHECK(off.first < 0.005);
-    CHECK(off.second < (kernel == "linear" || kernel == "matmul" ? 0.005 : 0.06));  // a ReLU's input may change its sign
+    CHECK(off.second < (kernel == "linear" || kernel == "matmul" ? 0.005 : 0.06));  // a ReLU's input may change sign
   }
 }
 

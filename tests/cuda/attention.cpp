@@ -1,5 +1,5 @@
-// Attention on tensor cores (cuda/attention_wide.cu): how far off it is in each form of products, and which cases go
-// there. Without a GPU the kernels are emulated, as in tests/cuda/backend.cpp.
+// Attention on tensor cores (cuda/attention_wide.cu): its error with each rounding of products, and the cases that
+// use it. Without a GPU the kernels are emulated, as in tests/cuda/backend.cpp.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace poslab::test {
 namespace {
 
-// Up to 128 channels, and neither r nor biases of queries: by the names and shapes of tests/op_cases/attention.cpp.
+// Attention of up to 128 channels, without r and query biases, by the names and shapes of tests/op_cases/attention.cpp.
 bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
   const int channels = std::max(c.shapes[0].back(), value_dim);
   const bool relative = (c.name + " ").find(" r ") != std::string::npos;
@@ -22,10 +22,10 @@ bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
 
 }  // namespace
 
-// A GPU's attention has no twin on the CPU that rounds the same factors: the double reference and the CPU's fp32 are
-// its measures. A case whose bits differ between TF32 and bf16 went to the tensor cores. In fp32, which is 3xTF32, each
-// third case runs here, and tests/cuda/backend.cpp holds all of them to the same bounds.
-TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounded, and only there") {
+// The CPU has no attention that rounds the same factors as a GPU's, so this is compared with the double reference and
+// with the CPU's fp32. Cases whose bits differ between TF32 and bf16 used the tensor cores. In fp32, which is 3xTF32,
+// every third case runs here, and tests/cuda/backend.cpp has the same bounds for all of them.
+TEST_CASE("cuda: attention of wide heads has the error of its rounded factors, and other attention has none") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   struct Form { Rounding how = Rounding::fp32; double least = 0, most = 0, value = 0, gradient = 0; };
@@ -36,7 +36,7 @@ TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounde
     const Tensors x = inputs(c);
     const Array expected = c.reference(in_double(x));
     const bool rounded = goes_to_tensor_cores(c, expected.shape.back());
-    if (!rounded && x[0].size() > 1000) continue;                    // emulation takes its time
+    if (!rounded && x[0].size() > 1000) continue;                    // emulation is slow
     INFO(title(c));
     const auto in = [&](Rounding how) {
       const MatmulPrecision as(Device::cuda, how);

@@ -24,8 +24,8 @@
 namespace poslab::test {
 namespace {
 
-// POSLAB_SHARE=2/4 leaves every fourth case of an op, from the second: under compute-sanitizer four processes share
-// cases that take one process too long (cuda/on_gpu.py).
+// POSLAB_SHARE=2/4 selects every fourth case of an op, from the second on: under compute-sanitizer four processes share
+// the cases, which would take one process too long (cuda/on_gpu.py).
 bool in_share(int n) {
   const char* text = std::getenv("POSLAB_SHARE");
   int part = 1, of = 1;
@@ -34,12 +34,12 @@ bool in_share(int n) {
   return n % of == part - 1;
 }
 
-// Emulation takes its time. Smaller products have whole and ragged tiles, several each way, and sums that are split.
+// Emulation is slow. Smaller products also have whole and partial tiles, several in each dimension, and split sums.
 bool too_large(const OpCase& c, double flops) { return emulated && c.flops > flops; }
 
 }  // namespace
 
-TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
+TEST_CASE("cuda: every kernel gives the results of the CPU's kernel, forward and backward") {
   const OneThread one;
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
@@ -66,9 +66,9 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
 }
 
 #ifdef POSLAB_EMULATE
-// Left open by a GPU: the order of blocks and threads, and the content of memory that has not been written. A
+// A GPU guarantees neither an order of blocks and threads nor the content of memory that has not been written. A
 // kernel whose result depends on it is wrong.
-TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody wrote") {
+TEST_CASE("cuda: no kernel depends on the order of threads, or reads memory that no thread has written") {
   const OneThread one;
   const BlockKernels blocks;
   const Quick quick;
@@ -77,7 +77,7 @@ TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody
     ~InOrder() { emulate::shuffle_turns(0); }
   } again;
   for (const OpCase& c : op_cases()) {
-    if (!is_small(c, c.of_gpu ? 27000 : 5000)) continue;     // emulation takes its time
+    if (!is_small(c, c.of_gpu ? 27000 : 5000)) continue;     // emulation is slow
     const Tensors x = inputs(c);
     emulate::shuffle_turns(0);
     const Result in_order = run(c, x, Device::cuda);
@@ -89,14 +89,14 @@ TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody
   }
 }
 
-TEST_CASE("cuda: memory of the host is refused as what a kernel works on") {
+TEST_CASE("cuda: memory of the host is refused as an argument of a kernel") {
   const Tensor there = Tensor::full({4}, 1, Device::cuda), here = Tensor::full({4}, 1);
   const Kernels& k = kernels(Device::cuda);
   CHECK_THROWS_WITH_AS(k.squares(nullptr, here.data(), 4), doctest::Contains("is not memory of the device"), Failure);
 }
 #endif
 
-TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies elsewhere") {
+TEST_CASE("cuda: angles that require a gradient are refused if x is on another device") {
   const Tensor x = Tensor::full({1, 2, 1, 2}, 1, Device::cuda);
   Tensor angles = Tensor::full({1, 2, 1}, 1);
   CHECK(rotate(x, angles, Pairing::half).size() == 4);
@@ -124,9 +124,9 @@ TEST_CASE("cuda: the gradient of a temperature is that of the CPU where a bias o
   }
 }
 
-// So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
-// two tiles.
-TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and to the same bits again") {
+// With so many sequences a block of attention has two of them, and the last block one; so many keys need two
+// tiles.
+TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and repeat the same bits") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   const int B = 77, T = 29, H = 8, D = 8, rows = 2 * T - 1;
@@ -146,10 +146,10 @@ TEST_CASE("cuda: blocks of several sequences sum the gradients of their distance
   }
 }
 
-// The CPU rounds the same factors in the same way, so it differs from a GPU in the order of sums alone. Such a sum may
-// lie on the other side of a tie where it is a factor itself, as hidden numbers and their gradients are: that number
-// then differs by a unit of the form, and all that is made from it by a share of that.
-TEST_CASE("cuda: products on tensor cores are as far off as their factors are rounded, and the CPU's likewise") {
+// The CPU rounds the same factors in the same way, so it differs from a GPU only in the order of sums. If a sum is a
+// factor itself, as hidden numbers and their gradients are, it may be rounded to the other side of a tie. It then
+// differs by a unit of the rounding, and the results computed from it by a share of that unit.
+TEST_CASE("cuda: products on tensor cores have the error of their rounded factors, and equal the CPU's") {
   const OneThread one;
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
@@ -158,7 +158,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
     CHECK_THROWS_AS(gpu.set_rounding(Rounding::tf32, Engine::own), BadInput);
     return;
   }
-  // A factor of b bits is off by 2^-b of itself at most; sums of such products by less than their numbers' share.
+  // A factor of b bits is off by at most 2^-b of itself, and a sum of such products by less than that share of its terms.
   struct Form { Rounding how; double least, most, unit; };
   for (const Form& form : {Form{Rounding::tf32x3, 0, 1e-5, cuda_tolerance},
                            {Rounding::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
@@ -190,7 +190,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
         count(there.value, here.value, 0);
         for (size_t i = 0; i < x.size(); ++i) count(there.grads[i], here.grads[i], floor_of(here));
       }
-      // A hidden number may change its sign, and then its gradient is another one.
+      // A hidden number may change its sign, and with it the whole gradient.
       const bool values_alone = (network || block) && form.how != Rounding::tf32x3;
       const double off = values_alone ? difference(there.value, plain.value, 0) : difference(there, plain);
       CHECK(off <= form.most);
@@ -224,7 +224,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
 }
 
 // On a GPU without cuBLAS this test fails, and says how to install it.
-TEST_CASE("cuda: products by cuBLAS are our own kernels', rounded alike, forward and backward") {
+TEST_CASE("cuda: products by cuBLAS equal those of our kernels with the same rounding, forward and backward") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Rounding::fp32, Engine::cublas), BadInput);
@@ -251,7 +251,7 @@ TEST_CASE("cuda: products by cuBLAS are our own kernels', rounded alike, forward
 }
 
 #ifdef POSLAB_EMULATE
-TEST_CASE("cuda: products that do not wait for each other share a launch, and those that do follow") {
+TEST_CASE("cuda: products that do not depend on each other share a launch, and dependent ones follow it") {
   const OneThread one;
   const auto filled = [](Shape shape, double step) {
     std::vector<double> values(size_t(size_of(shape)));
@@ -278,12 +278,12 @@ TEST_CASE("cuda: products that do not wait for each other share a launch, and th
 }
 #endif
 
-TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to what is there") {
+TEST_CASE("cuda: unwanted gradients are not computed, and wanted ones are added to existing values") {
   const OneThread one;
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   for (const OpCase& c : op_cases()) {
-    // Emulation takes its time, and the small ones have all the edges. Of a whole block 25,000 are weights.
+    // Emulation is slow, and the small cases have all edges. Of a whole encoder block 25,000 numbers are weights.
     if (!c.differentiable || !is_small(c, c.of_gpu ? 27000 : 5000)) continue;
     INFO(title(c));
     check_gradients_alone(c, Device::cuda, cuda_tolerance);
@@ -293,13 +293,13 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
 TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  std::map<std::string, int> tried;        // by kernel and kind: the first of each have all the forms
+  std::map<std::string, int> tried;        // by kernel and kind of case: the first cases of each kind have all its variants
   int in_threes = 0;
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
-    if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // two numbers become -1 and 1: the slope is what cancels
+    if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // a norm of two numbers is -1 and 1, so that its gradient cancels
     int& tried_of_kind = tried[c.kernel + c.name.substr(0, c.name.find_first_of("(0123456789"))];
-    // Inputs of these numbers are the first of them.
+    // All inputs with these indices become the first of them.
     const auto shares = [&](const std::vector<size_t>& numbers) {
       INFO(title(c) << ", inputs " << numbers.front() << " to " << numbers.back());
       const auto with_equal = [&](Tensors u) {

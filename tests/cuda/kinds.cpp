@@ -1,4 +1,4 @@
-// Runs of every kind on the CUDA backend against the CPU: losses by scheme, steps recorded once, and
+// Runs of every kind on the CUDA backend against the CPU: losses by scheme, steps that are recorded once, and
 // generation. Emulated where there is no GPU, as in tests/cuda/backend.cpp.
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@
 namespace poslab::test {
 namespace {
 
-// every: 3 takes each third scheme of the list.
+// every = 3 takes every third scheme of the list.
 void trained_alike(const std::string& name, int steps = 5, const Settings& more = {}, int every = 1) {
   const OneThread one;
   const Quick quick;
@@ -54,14 +54,14 @@ void trained_alike(const std::string& name, int steps = 5, const Settings& more 
 
 }  // namespace
 
-TEST_CASE("cuda: five steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama"); }
-TEST_CASE("cuda: five steps of gated attention units with every scheme, as on the CPU") { trained_alike("gau"); }
-TEST_CASE("cuda: five steps of a T5 with every scheme, as on the CPU") {
+TEST_CASE("cuda: five steps of a LLaMA with every scheme equal the CPU's") { trained_alike("llama"); }
+TEST_CASE("cuda: five steps of gated attention units with every scheme equal the CPU's") { trained_alike("gau"); }
+TEST_CASE("cuda: five steps of a T5 with every scheme equal the CPU's") {
   trained_alike("t5", 5, {{"tokens", "16"}, {"eval_samples", "1"}});
 }
-TEST_CASE("cuda: five steps of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder"); }
-// Packed documents and loops give the same kernels other numbers: one step of one layer shows them.
-TEST_CASE("cuda: a step of packed documents with every scheme, as on the CPU") {
+TEST_CASE("cuda: five steps of a decoder for a task with every scheme equal the CPU's") { trained_alike("decoder"); }
+// Packed documents and loops only give the same kernels other numbers, so one step of one layer is enough.
+TEST_CASE("cuda: a step with packed documents and every scheme equals the CPU's") {
   trained_alike("llama", 1, {{"documents", "packed"}, {"layers", "1"}});
 }
 TEST_CASE("cuda: a step of a looped model with every scheme, as on the CPU; of a loop for each symbol with some") {
@@ -102,7 +102,7 @@ TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
       INFO(k.name << " in " << parts);
       const std::unique_ptr<Learner> l = learner_of(
           k, {{"device", "cuda"}, {"steps", "100"}, {"weight_decay", "0.1"}, {"accumulate", parts}});
-      const bool many_lengths = k.kind == strings_kind() || k.kind == answering_kind();    // each is recorded
+      const bool many_lengths = k.kind == strings_kind() || k.kind == answering_kind();    // each length is recorded
       while (l->adam().step < (many_lengths ? 24 : 5)) step(*l);
       const int before = cuda::recordings(), last = l->adam().step + 4;
       while (l->adam().step < last) step(*l);
@@ -110,7 +110,7 @@ TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
     }
 }
 
-TEST_CASE("cuda: steps by cuBLAS are recorded once, too, and their losses are those of our own kernels") {
+TEST_CASE("cuda: steps by cuBLAS are recorded once, too, and their losses equal those of our own kernels") {
   const OneThread one;
   for (const SmallKind& k : small_kinds()) {
     INFO(k.name);
@@ -149,7 +149,7 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
       backend(Device::cuda).leave_queue();                 // forgets recorded steps
       const int before = cuda::recordings();
       CHECK(written("cuda") == written("cpu"));
-      const int recorded = cuda::recordings() - before;    // two buckets; once more where the pool has grown
+      const int recorded = cuda::recordings() - before;    // two buckets, and again if the pool has grown
       const bool by_bucket = k.kind == language_kind();
       CHECK(recorded >= (by_bucket ? 2 : 0));
       CHECK(recorded <= (by_bucket ? 4 : 0));
@@ -157,10 +157,10 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
   }
 }
 
-TEST_CASE("cuda: with every scheme and temperature a text is the CPU's, and a bucket of tokens shares one step") {
+TEST_CASE("cuda: with every scheme and temperature a text equals the CPU's, and tokens of a bucket share one step") {
   const OneThread one;
   const Quick quick;
-  const std::set<std::string> alone = {       // count slots, or change with the length
+  const std::set<std::string> alone = {       // schemes that count slots, or change with the length
       "bipe", "hard_alibi", "calibrated", "dynamic_ntk", "longrope", "selective_rope", "carope", "path", "cope",
       "forgetting", "cable", "stick_breaking", "geometric"};
   std::vector<Settings> all;
@@ -186,7 +186,7 @@ TEST_CASE("cuda: with every scheme and temperature a text is the CPU's, and a bu
       backend(Device::cuda).leave_queue();               // forgets recorded steps
       const int before = cuda::recordings();
       CHECK(text(*there) == text(*here));
-      const int recorded = cuda::recordings() - before;  // 11 lengths in 4 buckets; once more where the pool has grown
+      const int recorded = cuda::recordings() - before;  // 11 lengths in 4 buckets, and again if the pool has grown
       const bool by_bucket = !alone.contains(own[0].second);
       CHECK(recorded >= (by_bucket ? 4 : 0));
       CHECK(recorded <= (by_bucket ? 8 : 0));

@@ -1,5 +1,5 @@
-// The kernels of cuda/naive/, written for readers: they give the CPU's results, and can be timed beside the
-// fast ones. Emulated like all others without a GPU (tests/cuda/backend.cpp).
+// The kernels of cuda/naive/, written to be read: they give the CPU's results, and can be timed beside the
+// fast ones. They are emulated, as all kernels are, if there is no GPU (tests/cuda/backend.cpp).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -14,23 +14,23 @@
 namespace poslab::test {
 namespace {
 
-constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers of the inputs: without tiles, larger cases add nothing
+constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers in a case's inputs: with no tiles, larger ones add nothing
 
 struct Naive {
   Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
   ~Naive() { add_backend(Device::cuda, cuda::as_backend()); }
 };
 
-// The ops of cuda/naive/, by the name of the forward one.
+// The ops of cuda/naive/, by the name of the forward op.
 const std::set<std::string> naive_ops = {"attention", "linear", "norm"};
 
 }  // namespace
 
-TEST_CASE("cuda: the naive kernels give what the CPU's give, forward and backward") {
+TEST_CASE("cuda: the naive kernels give the CPU's results, forward and backward") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   const Naive naive;
-  CHECK(!kernels(Device::cuda).encoder_block);            // a block goes op by op, through the naive kernels
+  CHECK(!kernels(Device::cuda).encoder_block);            // an encoder block runs op by op, through the naive kernels
   std::map<std::string, int> tried;
   double worst = 0;
   for (const OpCase& c : op_cases()) {
@@ -48,7 +48,7 @@ TEST_CASE("cuda: the naive kernels give what the CPU's give, forward and backwar
   fmt::print("worst relative error of values and gradients, to the CPU: {:.1e}\n", worst);
 }
 
-TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add to what is there") {
+TEST_CASE("cuda: the naive kernels compute only wanted gradients, and add them to existing values") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   const Naive naive;
@@ -65,7 +65,7 @@ TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add t
 TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded steps, and agree") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  std::vector<OpCase> few;                                // a small one of each kernel, and one that has no naive form
+  std::vector<OpCase> few;                                // a small case of each kernel, and one without a naive kernel
   std::set<std::string> seen;
   for (const OpCase& c : op_cases())
     if ((naive_ops.count(c.kernel) || c.kernel == "softmax") && is_small(c, 2000) && !is_small(c, 100) &&
@@ -75,8 +75,8 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   const Kernels& before = backend(Device::cuda).kernels();
   const int recorded = cuda::recordings();
   const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
-  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are back
-  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory has grown
+  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are active again
+  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four for each, and again if memory has grown
   std::set<std::string> timed;
   for (const Beside& line : lines) {
     INFO(line.kernel << " " << line.name);
@@ -85,9 +85,9 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
     CHECK(line.forward.fast > 0);
     CHECK(line.off <= cuda_tolerance);
   }
-  CHECK(timed == naive_ops);                              // softmax has no naive form, and is not timed
+  CHECK(timed == naive_ops);                              // softmax has no naive kernel, and is not timed
   CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);
-  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // nothing differs from itself
+  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // the fast kernels do not differ from themselves
 }
 
 }  // namespace poslab::test

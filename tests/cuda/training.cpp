@@ -1,4 +1,4 @@
-// Models on the CUDA backend against the CPU, step for step: by encoding, recorded and replayed, seen by a trace, at
+// Models on the CUDA backend against the CPU, step by step: by encoding, recorded and replayed, under a trace, with
 // different roundings. Emulated where there is no GPU, as in tests/cuda/backend.cpp.
 #include "cuda/backend.h"
 
@@ -27,7 +27,7 @@ RunSpec small(const std::string& encoding, const std::string& positions, const s
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
 }
 
-// Counts the ops that are whole encoder blocks, and the ops that are the half after attention.
+// Counts the ops that are whole encoder blocks, and those that are the part after attention.
 struct BlockCount : TapeWatch {
   int blocks = 0, tails = 0;
   void after_forward(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {
@@ -41,7 +41,7 @@ Step step(State& s) { return finish_step(s.config, start_step(s, draw_step(s.con
 
 }  // namespace
 
-TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded once") {
+TEST_CASE("cuda: training equals the CPU's, and steps are recorded once") {
   const OneThread one;
   for (const std::string encoding : {"none", "sincos", "learned", "relative", "alibi", "rope", "geometric"})
     for (const std::string positions : {"sequential", "randomized"}) {
@@ -56,10 +56,10 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
       }
       const auto there_and_here = [&](const State& s) { return evaluate(s, 4); };
       CHECK(there_and_here(gpu).loss == doctest::Approx(there_and_here(cpu).loss).epsilon(1e-3));
-      // Emulation takes its time.
+      // Emulation is slow.
       if (positions == "randomized" ? encoding != "relative" : encoding != "none" && encoding != "rope") continue;
-      // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on
-      // replayed, also if the model is tested in between.
+      // A step of each length, 1 to 3, is recorded the first time, and again if memory has grown. From then on it is
+      // replayed, even if the model is tested in between.
       for (int n = 0; n < 18; ++n) step(gpu);
       const int before = cuda::recordings();
       for (int n = 0; n < 6; ++n) {
@@ -70,7 +70,7 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
     }
 }
 
-TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the CPU") {
+TEST_CASE("cuda: training with one kernel for each block equals the CPU's") {
   const OneThread one;
   const BlockKernels blocks;
   struct Line { const char *encoding, *positions; bool one_kernel; };
@@ -88,9 +88,9 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
     for (int n = 0; n < 4; ++n) {
       const BlockCount count;
       const Step a = step(cpu), b = step(gpu);
-      CHECK(count.blocks % gpu.config.whole("layers") == 0);  // a step is gone through twice if it is recorded
+      CHECK(count.blocks % gpu.config.whole("layers") == 0);  // a recorded step is computed twice
       if (line.one_kernel) CHECK(count.blocks > 0);
-      else if (b.length > 1) CHECK(count.blocks == 0);         // two slots are always evenly spaced
+      else if (b.length > 1) CHECK(count.blocks == 0);         // two slots always have equal steps
       if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);
       CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
       CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
@@ -99,8 +99,8 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
   }
 }
 
-TEST_CASE("cuda: runs that multiply differently take turns in one process, each as if it were alone") {
-  if (sizeof(real) == 8) return;         // doubles have one way only
+TEST_CASE("cuda: runs with different roundings take turns in one process, each as if it were alone") {
+  if (sizeof(real) == 8) return;         // doubles have only one rounding
   const OneThread one;
   const auto fresh = [](const char* how) {
     return State(tiny_config({{"device", "cuda"}, {"matmul", how}, {"batch", "4"}, {"train_length", "3"},
@@ -130,8 +130,8 @@ TEST_CASE("cuda: runs that multiply differently take turns in one process, each 
 }
 
 #ifndef POSLAB_EMULATE
-// Emulated, these steps would take a day. Training multiplies a rounding error a thousandfold in a hundred steps, so
-// the measure is the CPU itself, once from the same weights and once from their neighbours among the floats.
+// Emulated, these steps would take a day. Training amplifies a rounding error a thousandfold in a hundred steps. So the
+// tolerance comes from the CPU: its difference between training from these weights and from their neighbouring floats.
 TEST_CASE("cuda: 100 steps of the paper's model stay as near the CPU's as rounded weights would") {
   for (const std::string positions : {"sequential", "randomized"}) {
     const auto model = [&](const char* device) {
@@ -162,7 +162,7 @@ TEST_CASE("cuda: 100 steps of the paper's model stay as near the CPU's as rounde
 }
 #endif
 
-TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no memory") {
+TEST_CASE("cuda: a recorded step is replayed with other data, and allocates no memory") {
   RunSpec c(small("rope", "randomized", "cuda"));
   c.set("curriculum", "fixed");
   State s(c);
@@ -199,7 +199,7 @@ TEST_CASE("cuda: a trace sees and replaces updates, and changes nothing else") {
   }
 }
 
-TEST_CASE("cuda: a gradient that is no number spoils no weights") {
+TEST_CASE("cuda: a gradient that is NaN or infinite changes no weights") {
   State s(small("none", "sequential", "cuda"));
   std::vector<real> w = s.params.at("head.b").values();
   w[0] = std::numeric_limits<real>::quiet_NaN();

@@ -51,7 +51,7 @@ std::vector<int> span_of(const std::vector<int>& all, int from, int to) {
   return {all.begin() + from, all.begin() + to};
 }
 
-struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: to a window of one document
+struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: to a whole window
 
 // The losses of a batch's documents, and the gradient of their sum: packed against one document at a time.
 Compared compared(const DecoderSpec& spec, const std::string& sampler) {
@@ -141,7 +141,7 @@ TEST_CASE("documents: packed losses and gradients are those of the documents alo
   CHECK(differ > held * 9 / 10);
 }
 
-TEST_CASE("documents: those of equal length share a draw of random positions, and each begins anew if positions count") {
+TEST_CASE("documents: those of equal length share a random draw of positions, and each begins anew if positions count") {
   for (const char* encoding : {"rope", "learned", "t5", "rope|none"})
     for (const char* sampler : {"randomized:max_position=64", "randomized|sequential"}) {
       const Compared c = compared(decoder_of(encoding, false), sampler);

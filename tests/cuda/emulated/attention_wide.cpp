@@ -1,4 +1,4 @@
-// The backward pass of attention on tensor cores (cuda/attention_wide.cu), called by itself, in the emulation.
+// The backward pass of attention on tensor cores (cuda/attention_wide.cu), called alone, in the emulation.
 #if defined(POSLAB_EMULATE) && !defined(POSLAB_DOUBLE)
 #include <doctest/doctest.h>
 
@@ -12,8 +12,8 @@
 
 namespace poslab::test {
 
-// Long sequences whose du has to be in memory come some queries at a time: then dk and dv are added to.
-TEST_CASE("cuda: attention of wide heads adds up the same gradients from the queries in two parts") {
+// Long sequences, whose du is kept in memory, are processed some queries at a time, and each part adds to dk and dv.
+TEST_CASE("cuda: attention of wide heads sums the same gradients if its queries are processed in two parts") {
   const cuda::HostMemoryToo host;
   const int T = 90, H = 2, D = 16, n = T * H * D, rows = 2 * T - 1;
   Rng rng({0, 31, 0});
@@ -39,7 +39,7 @@ TEST_CASE("cuda: attention of wide heads adds up the same gradients from the que
       pass.d.q[0] = {all.q.data(), true};
       pass.d.k[0] = {all.k.data(), from == 0}, pass.d.v = {all.v.data(), from == 0};
       cuda::wide::backward(pass, from, to);
-      for (int i = from; i < to; ++i)                                 // by query, so that parts follow each other
+      for (int i = from; i < to; ++i)                                 // by query, so that the parts are contiguous
         for (int e = 0; e < H * T; ++e) all.du.push_back(du[size_t(e * (to - from) + i - from)]);
       from = to;
     }

@@ -1,5 +1,5 @@
-// FLOPs, bytes and launches of a training step of a decoder, counted where nothing runs, and the most tokens a second
-// that an H200 could train with at these numbers: the table of docs/gpu.md.
+// FLOPs, bytes and launches of a training step of a decoder, counted without computing it, and the largest number of
+// tokens a second that these allow on an H200: the table of docs/gpu.md.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace poslab::test {
 #ifdef POSLAB_EMULATE
 namespace {
 
-// An H200's by its data sheet: FLOP/s of the plain units, of tensor cores in TF32 and in bf16, and bytes a second.
+// From the H200's data sheet: FLOP/s of the CUDA cores, of tensor cores in TF32 and in bf16, and bytes a second.
 constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, bandwidth = 4.8e12;
 // Steps a second of the paper's encoder op by op (none, 40+40), measured: bench/results/h200/rates.json.
 constexpr double measured = 642;

@@ -14,14 +14,14 @@ namespace {
 
 using cuda::depth, cuda::place, cuda::tile_columns, cuda::warp;
 
-constexpr unsigned columns = 8;      // of quads: 128 bytes, all 32 banks once
+constexpr unsigned columns = 8;      // of quads: 128 bytes, once through all 32 banks
 
-// The text with thousands separated, as pages write numbers.
+// The number with thousands separated, as pages write it.
 std::string bytes(unsigned n) { return n < 1000 ? fmt::format("{}", n) : fmt::format("{},{:03}", n / 1000, n % 1000); }
 
 }  // namespace
 
-TEST_CASE("cuda: the drawing of a product's shared memory is what the code does") {
+TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in the code") {
   std::ostringstream text;
   text << std::ifstream(fmt::format("{}/docs/gpu.md", source_folder)).rdbuf();
   std::string page = text.str();
@@ -33,7 +33,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory is what the code does"
     INFO("docs/gpu.md lacks: " << line);
     CHECK(squeezed.find(line) != std::string::npos);
   };
-  // Which quad lies in each column, at places 0 to 8.
+  // Which quad is in each column, at places 0 to 8.
   for (unsigned p = 0; p <= columns; ++p) {
     std::string line = p == 0 ? "place 0" : fmt::format(" {}", p);
     for (unsigned column = 0; column < columns; ++column)
@@ -56,7 +56,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory is what the code does"
                     cuda::Patch<32>::team_threads, depth / cuda::Patch<32>::teams));
 }
 
-TEST_CASE("cuda: threads that are served together bring and take quads of a product in different columns") {
+TEST_CASE("cuda: threads that are served together store and load quads of a product in different columns") {
   const auto distinct = [](auto at) {         // of eight threads
     std::set<unsigned> met;
     for (unsigned t = 0; t < columns; ++t) met.insert(at(t) % columns);
@@ -68,7 +68,7 @@ TEST_CASE("cuda: threads that are served together bring and take quads of a prod
         CHECK(distinct([&](unsigned t) { return place((first + t) % 8 * 4 + e, (first + t) / 8, fours); }));
         CHECK(distinct([&](unsigned t) { return place((first + t) / fours * 4 + e, (first + t) % fours, fours); }));
       }
-  // 16 lanes load eight different quads of b, and two of a for either half of their rows.
+  // 16 lanes load eight different quads of b, and two quads of a for each half of their rows.
   const auto of_half_warps = [](auto patch) {
     using P = decltype(patch);
     for (unsigned half = 0; half < cuda::threads; half += warp / 2)

@@ -1,5 +1,5 @@
-// The emulation itself (cuda/emulate.h): the semantics of a block of threads, and that mistakes which a GPU may hide
-// are found.
+// The emulation itself (cuda/emulate.h): the semantics of a block of threads, and the detection of mistakes that a GPU
+// may hide.
 #ifdef POSLAB_EMULATE
 #include "cuda/emulate.h"
 
@@ -66,11 +66,11 @@ TEST_CASE("emulation: three dimensions of blocks, threads that leave early") {
   CHECK(count == 40 * (12 * 1 + 8 * 10 * 3 + 6 * 100 * 6 + 24 * 3));
 }
 
-#ifndef __SANITIZE_ADDRESS__   // it does not know the fibers' stacks, and an exception on one makes it stumble
+#ifndef __SANITIZE_ADDRESS__   // its address sanitizer does not know the stacks of fibers, and fails on an exception there
 TEST_CASE("emulation: a missing __syncthreads is found") {
   std::vector<int> y(2 * 64);
   CHECK(holds(error_of(64, [&] { block_sum(y.data(), false); }), "no barrier in between"));
-  CHECK(error_of(64, [&] { block_sum(y.data(), true); }) == "");   // and the next launch is not harmed
+  CHECK(error_of(64, [&] { block_sum(y.data(), true); }) == "");   // the next launch is not affected
 }
 
 TEST_CASE("emulation: a write that overtakes another thread's read is found") {
@@ -122,7 +122,7 @@ TEST_CASE("emulation: a shuffle orders no memory") {
   CHECK(neighbours(true) == "");
 }
 
-TEST_CASE("emulation: a write that overtakes another warp's read is found, however often its own warp has read since") {
+TEST_CASE("emulation: a write that overtakes another warp's read is found, even if its own warp has read since") {
   const auto late = [](bool barrier) {
     return error_of(64, [=] {
       SHARED(int, x, 1);
@@ -140,7 +140,7 @@ TEST_CASE("emulation: a write that overtakes another warp's read is found, howev
   CHECK(late(true) == "");
 }
 
-TEST_CASE("emulation: a shuffle takes all lanes of a warp, and all of them live") {
+TEST_CASE("emulation: a shuffle needs all lanes of a warp, none of which may have ended") {
   CHECK(holds(error_of(32, [] {
                 const unsigned mine = threadIdx.x < 16 ? 0x0000FFFFu : 0xFFFF0000u;
                 (void)__shfl_xor_sync(mine, 1, 1);
@@ -153,8 +153,8 @@ TEST_CASE("emulation: a shuffle takes all lanes of a warp, and all of them live"
               "a lane of its warp that has ended"));
 }
 
-// The last to write stays, so the order shows.
-TEST_CASE("emulation: a seed shuffles the turns of blocks and threads, the same way each time") {
+// The last write remains, and shows the order.
+TEST_CASE("emulation: a seed shuffles the order of blocks and threads, in the same way each time") {
   const auto order_of = [](uint64_t seed) {
     std::vector<int> order;
     emulate::shuffle_turns(seed);
@@ -168,7 +168,7 @@ TEST_CASE("emulation: a seed shuffles the turns of blocks and threads, the same 
   CHECK(std::is_permutation(one.begin(), one.end(), plain.begin(), plain.end()));
 }
 
-TEST_CASE("emulation: a copy that a thread begins is there once that thread has waited for it") {
+TEST_CASE("emulation: a thread sees the data of its asynchronous copy once it has waited for it") {
   for (const bool waits : {false, true}) {
     std::vector<int> y(64, -1);
     emulate::run(dim3(1), 64, [&] {
@@ -185,7 +185,7 @@ TEST_CASE("emulation: a copy that a thread begins is there once that thread has 
   }
 }
 
-TEST_CASE("emulation: beyond the end, never written, and barriers that some never reach") {
+TEST_CASE("emulation: reads beyond the end or of unwritten memory, and barriers that some threads never reach, are found") {
   CHECK(holds(error_of(32, [] {
                 SHARED(int, x, 31);
                 x[threadIdx.x] = 1;
@@ -202,7 +202,7 @@ TEST_CASE("emulation: beyond the end, never written, and barriers that some neve
                 else __syncthreads();
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
-  const auto at_two_places = [] {             // lines of their own, which arguments of a macro have not
+  const auto at_two_places = [] {             // on two lines, which the arguments of a macro are not
     if (threadIdx.x % 2) return __syncthreads();
     __syncthreads();
   };

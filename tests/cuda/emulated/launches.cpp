@@ -1,4 +1,4 @@
-// The work that a step gives a GPU, as docs/gpu.md states it.
+// The work that a step queues on a GPU, as docs/gpu.md states it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,36 +20,36 @@
 namespace poslab::test {
 
 #ifdef POSLAB_EMULATE
-TEST_CASE("cuda: while nothing runs the host reads zeros, whatever lies in memory") {
+TEST_CASE("cuda: in a count without computing, the host reads zeros, whatever memory contains") {
   const Tensor nan = Tensor::full({64}, real(NAN)).to(Device::cuda);
   CHECK(std::isnan(nan.values()[0]));
   const cuda::NothingRuns nothing;
   for (const real x : nan.values()) CHECK(x == 0);
 }
 
-TEST_CASE("cuda: sinusoids have the CPU's bits; of whole positions a GPU is sent the numbers of rows that it has") {
+TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU gets only the numbers of rows that it has") {
   const auto kilobytes = [](std::vector<double> positions) {
     positions.resize(256, 3);
     const int64_t before = cuda::given().bytes;
     const Tensor there = sinusoid(positions, 64, Device::cuda);
     CHECK(there.values() == sinusoid(positions, 64).values());
-    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // without those read here
+    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // without the reads of values()
   };
-  kilobytes({0});                                   // the first call sends the rows
+  kilobytes({0});                                   // the first call uploads the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
   for (const double other : {0.5, -7.25, 1e9}) CHECK(kilobytes({other}) >= 256 * 64 * int(sizeof(real)) / 1024);
-  kilobytes({-3000});                               // further than the rows of the first
+  kilobytes({-3000});                               // beyond the rows of the first call
   CHECK(kilobytes({3000, -2999}) < 2);
 }
 
-// The paper's model on a GPU that does nothing: its launches and copies in a step, and the host's time. Fewer launches,
-// copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
+// The paper's model, without computing: launches and copies of a step, and the host's time. Fewer launches, copies
+// and allocations are better: lower the bounds when their number falls. Times are printed, and have no bound.
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   const OneThread one;
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
              "{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
              "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "allocations", "draw", "queue");
-  std::ostringstream page;                               // has the same counts
+  std::ostringstream page;                               // which states the same counts
   page << std::ifstream(fmt::format("{}/docs/gpu.md", source_folder)).rdbuf();
   struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; bool fused; };
   for (const Line& line :
@@ -60,8 +60,8 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
         {"relative", "randomized", 40, 95, 153, 925, false}, {"relative", "randomized", 40, 68, 153, 880, true},
         {"geometric", "sequential", 40, 279, 105, 2380, false},
         {"geometric", "sequential", 40, 254, 105, 2330, true}}) {
-    const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
-    if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for these
+    const bool doubles = sizeof(real) > sizeof(float);                       // doubles fill the room for sums sooner
+    if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for doubles here
     const BlockKernels blocks(line.fused);
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                                {"device", "cuda"}, {"curriculum", "fixed"},
@@ -79,7 +79,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
       finish_step(s.config, start_step(s, std::move(drawn)));
       const auto end = Clock::now();
       after = cuda::given(), allocated = allocations() - allocated;
-      if (n < 3) continue;                               // in which the step is recorded
+      if (n < 3) continue;                               // the first steps, one of which is recorded
       const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
       drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
     }
@@ -90,7 +90,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
                after.copies - before.copies, kilobytes, allocated, median(drawing), median(queueing));
     CHECK(launches > 0);
     CHECK(launches <= line.launches + (doubles ? 8 : 0));
-    CHECK(after.copies - before.copies == 4);            // the uploads of a step at once; loss, logits and norm back
+    CHECK(after.copies - before.copies == 4);            // a step's uploads in one; loss, logits and norm back
     CHECK(kilobytes <= line.kilobytes * (doubles ? 2 : 1));
     CHECK(double(allocated) <= line.allocations * (doubles ? 1.2 : 1));
     const std::string row = fmt::format("| {0} | {1} | {2}+{2} | {3} | {4} | 4 | {5} |", line.encoding, line.positions,

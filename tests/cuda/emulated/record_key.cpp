@@ -21,7 +21,7 @@
 namespace poslab::test {
 namespace {
 
-// Changes each byte of x by itself, but for padding, and counts the different keys.
+// Changes each byte of x in turn, except padding, and checks that all keys differ.
 template <class T>
 void every_byte_matters(const T& x) {
   T mask{};
@@ -40,7 +40,7 @@ void every_byte_matters(const T& x) {
   CHECK(keys.size() == 1 + changes);
 }
 
-// The compiler's messages about a program.
+// The compiler's messages for a program.
 std::string compiler_says(const std::string& text) {
   const std::string command =
       fmt::format("echo '{}' | '{}' -std=c++20 -fsyntax-only -I'{}' -x c++ - 2>&1", text, compiler, source_folder);
@@ -54,7 +54,7 @@ std::string compiler_says(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("record key: a change in any byte of a field is another key") {
+TEST_CASE("record key: a change in any byte of a field changes the key") {
   every_byte_matters(Accumulator{});
   every_byte_matters(Stream{});
   every_byte_matters(Product{});
@@ -67,12 +67,12 @@ TEST_CASE("record key: a change in any byte of a field is another key") {
   every_byte_matters(cuda::LogitGrads{});
   every_byte_matters(cuda::RowSum{});
   every_byte_matters(cuda::Section{});
-  every_byte_matters(cuda::Term{});                   // of a whole Job g++ 12 takes padding for values
+  every_byte_matters(cuda::Term{});                   // g++ 12 takes padding of a whole Job for values
   every_byte_matters(cuda::Finish{});
   every_byte_matters(cuda::NormOfProduct{});
 }
 
-TEST_CASE("record key: of a strided loop, the dimensions that it has and no more") {
+TEST_CASE("record key: of a strided loop it has the dimensions in use and no others") {
   StridedLoop loop{.dims = 2, .size = {3, 4}, .y = {4, 1}, .a = {0, 1}, .b = {1, 0}};
   const std::string key = cuda::record_key(loop);
   std::set<std::string> keys{key};
@@ -87,7 +87,7 @@ TEST_CASE("record key: of a strided loop, the dimensions that it has and no more
   CHECK(keys.size() == 1 + 4 * 2 + 1);
 }
 
-TEST_CASE("record key: of a product, the terms that it has and everything else") {
+TEST_CASE("record key: of a product it has the terms in use and all else") {
   cuda::Job job{.term = {{.k = 3}, {.k = 4}, {.k = 5}}, .terms = 2};
   const std::string key = cuda::record_key(job);
   std::set<std::string> keys{key};
