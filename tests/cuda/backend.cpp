@@ -158,7 +158,7 @@ TEST_CASE("cuda: products on tensor cores have the error of their rounded factor
     CHECK_THROWS_AS(gpu.set_rounding(Rounding::tf32, Engine::own), BadInput);
     return;
   }
-  // A factor of b bits is off by at most 2^-b of itself, and a sum of such products by less than that share of its terms.
+  // A factor of b bits is off by at most 2^-b of itself, a sum of such products by less than that share of its terms.
   struct Form { Rounding how; double least, most, unit; };
   for (const Form& form : {Form{Rounding::tf32x3, 0, 1e-5, cuda_tolerance},
                            {Rounding::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
@@ -293,11 +293,11 @@ TEST_CASE("cuda: unwanted gradients are not computed, and wanted ones are added 
 TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  std::map<std::string, int> tried;        // by kernel and kind of case: the first cases of each kind have all its variants
+  std::map<std::string, int> tried;        // by kernel and kind; the first cases of a kind have all variants
   int in_threes = 0;
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
-    if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // a norm of two numbers is -1 and 1, so that its gradient cancels
+    if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // the norm is -1 and 1, and its gradient cancels
     int& tried_of_kind = tried[c.kernel + c.name.substr(0, c.name.find_first_of("(0123456789"))];
     // All inputs with these indices become the first of them.
     const auto shares = [&](const std::vector<size_t>& numbers) {

@@ -14,7 +14,7 @@
 namespace poslab::test {
 namespace {
 
-constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers in a case's inputs: with no tiles, larger ones add nothing
+constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers of the inputs: without tiles, larger cases add nothing
 
 struct Naive {
   Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
@@ -76,7 +76,7 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   const int recorded = cuda::recordings();
   const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
   CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are active again
-  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four for each, and again if memory has grown
+  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory grew
   std::set<std::string> timed;
   for (const Beside& line : lines) {
     INFO(line.kernel << " " << line.name);
@@ -87,7 +87,7 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   }
   CHECK(timed == naive_ops);                              // softmax has no naive kernel, and is not timed
   CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);
-  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // the fast kernels do not differ from themselves
+  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // these are the fast kernels
 }
 
 }  // namespace poslab::test

@@ -19,14 +19,14 @@ void fill_with_row_numbers(const Model& model, const std::string& name) {
   for (int64_t i = 0, row = 0; i < t.size(); row = ++i / t.dim(1)) t.data()[i] = real(row);
 }
 
-// Queries and keys at positions 0, step, 2 step, ..., `time` of them.
+// Scores of `time` queries and keys, at positions 0, step, 2 step, ...
 Scores scores_of(const Model& model, double step, int time = 2, int heads = H) {
   std::vector<double> at;
   for (int t = 0; t < time; ++t) at.push_back(t * step);
   const Tensor q = Tensor::full({1, time, heads, D}, 1), x = Tensor::full({1, time, heads * D}, 1);
   return model->scores({q, q, x, x}, Positions::of_tokens(1, at));
 }
-// Of distance `away` in units of the step: a row of (2 time - 1, H).
+// The number of a row at distance `away`, in units of the step; rows are (2 time - 1, H).
 double at(const Tensor& rows, int away, int head = 0) {
   return double(rows.data()[(away + rows.dim(0) / 2) * rows.dim(1) + head]);
 }
@@ -38,7 +38,7 @@ const auto about = [](double x) { return doctest::Approx(x).epsilon(2e-4); };
 
 }  // namespace
 
-TEST_CASE("t5: the first distance of every bucket, in whole numbers, on both sides and causal") {
+TEST_CASE("t5: the first distance of each bucket, in whole numbers, for both sides and causal") {
   const std::vector<int> both = {8, 12, 16, 23, 32, 46, 64, 91};   // of buckets 8 .. 15
   const std::vector<int> causal = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};   // 16 .. 31
   const int time = 200;
@@ -58,13 +58,13 @@ TEST_CASE("t5: the first distance of every bucket, in whole numbers, on both sid
   }
   const Model model = model_of("t5");
   fill_with_row_numbers(model, "table");
-  CHECK(bias(model, -7.9) == 7);            // real distances are rounded down, but not for a rounding error
+  CHECK(bias(model, -7.9) == 7);            // rounded down to a whole distance, except within a rounding error
   CHECK(bias(model, -8 + 1e-12) == 8);
   CHECK(bias(model, 11.9) == 16 + 8);
   CHECK(bias(model, 1e6) == 31);
 }
 
-TEST_CASE("t5: one table for all layers, for each part of a composition its own; with and without sqrt(D)") {
+TEST_CASE("t5: one table for all layers, one for each part of a composition; with and without sqrt(D)") {
   const auto names = [](const std::string& spelled) {
     const Model model = model_of(spelled);
     std::vector<std::string> all;
@@ -84,12 +84,12 @@ TEST_CASE("t5: one table for all layers, for each part of a composition its own;
   CHECK(double(scores_of(raw, 1).scale) == 1);
   CHECK(bias(neox, 1) == about(2 * bias(plain, 1)));
   CHECK(bias(raw, 1) == bias(plain, 1));
-  const Model wide = model_of("t5:init=0.25");  // before training; without it 1 / sqrt(d_model)
+  const Model wide = model_of("t5:init=0.25");  // initial values; their default is 1 / sqrt(d_model)
   const double by_default = 1 / std::sqrt(double(shape_of().d_model));
   CHECK(bias(wide, 1) == about(0.25 / by_default * bias(model_of("t5"), 1)));
 }
 
-TEST_CASE("kerple: golden values; a power of 1 is alibi; what is learned stays above 0.01, powers below 2") {
+TEST_CASE("kerple: golden values; a power of 1 is alibi; learned numbers stay above 0.01, powers below 2") {
   const Model log_kind = model_of("kerple"), power = model_of("kerple:kind=power,weight");
   fill(log_kind, "power", {1}), fill(log_kind, "slope", {0.5});
   for (const auto& [r, golden] : {std::pair{0., 0.}, {1., -.40547}, {2., -.69315}, {10., -1.79176}})
@@ -97,7 +97,7 @@ TEST_CASE("kerple: golden values; a power of 1 is alibi; what is learned stays a
   fill(log_kind, "power", {-3}), fill(log_kind, "slope", {-3});
   CHECK(bias(log_kind, 100) == about(-0.01 * std::log(2)));
 
-  fill(power, "power", {1}), fill(power, "slope", {.25, .0625, .015625, 1});   // alibi's, as far as they are above 0.01
+  fill(power, "power", {1}), fill(power, "slope", {.25, .0625, .015625, 1});   // alibi's slopes, if above 0.01
   fill(power, "weight_power", {2}), fill(power, "weight_slope", {0.1});
   const auto three_heads = [](const Tensor& rows) { return slice(rows, 1, 0, 3); };
   const Tensor alibi = scores_of(model_of("alibi:symmetric"), 3, 5).bias;
@@ -116,7 +116,7 @@ TEST_CASE("sandwich: golden values for 8 heads") {
   }
 }
 
-TEST_CASE("scale_invariant: golden factors and terms, and the same weight on every scale") {
+TEST_CASE("scale_invariant: golden factors and terms, and equal weight at every scale") {
   const Model model = model_of("scale_invariant");
   for (const auto& [r, gain, term] : {std::array{1., 1.0912, -.1906}, {10., 1.5448, -1.3863}, {100., 2.4074, -4.7958},
                                       {1000., 3.1985, -9.2302}})
@@ -126,7 +126,7 @@ TEST_CASE("scale_invariant: golden factors and terms, and the same weight on eve
     }
   CHECK(at(scores_of(model, 1).gain, 0) == 1);
   CHECK(at(scores_of(model, 1).bias, 0) == 0);
-  // For logits from N(0, 1) the mean of exp is exp(gain^2 / 2 + bias): over [t, 2t) its sum tends to a constant.
+  // With logits from N(0, 1), exp has the mean exp(gain^2 / 2 + bias): its sum over [t, 2t) tends to a constant.
   const int time = 8192;
   std::vector<double> total;
   const Tensor q = Tensor::full({1, time, 1, 1}, 0);
@@ -189,7 +189,7 @@ TEST_CASE(
   for (const real g : in.temperature.grad().values()) CHECK(std::isfinite(g));
 }
 
-TEST_CASE("fire: golden inputs of its network, which a key to the right has with the sign turned") {
+TEST_CASE("fire: golden inputs of its network, whose sign is reversed for keys to the right") {
   const Model model = model_of("fire", shape_of(H, true));
   for (const double sign : {1., -1.}) {
     std::vector<double> first(32, 0.), last(size_t(32 * H), 0.);
@@ -204,7 +204,7 @@ TEST_CASE("fire: golden inputs of its network, which a key to the right has with
       if (p[0] == 5) CHECK(of(0, 1) == about(sign < 0 ? golden : 0).epsilon(1e-3));
     }
   }
-  fill(model, "layer1.m", {-2});                   // |m| L = 1024: both queries are nearer to the start
+  fill(model, "layer1.m", {-2});                   // |m| L = 1024: both queries are within that distance of the start
   fill(model, "layer1.w1", {1});
   const Tensor q = Tensor::full({1, 2, H, D}, 1), x = Tensor::full({1, 2, C}, 1);
   const auto now = [&](double shift) {
@@ -221,7 +221,7 @@ TEST_CASE("relative_bias, tisa: rows and bumps where they belong") {
        {std::pair{-1e4, 0.}, {-128., 0.}, {-3., 125.}, {2.4, 130.4}, {2.6, 130.6}, {128., 256.}, {500., 256.}})
     CHECK(bias(rows, d) == about(row));
 
-  const Model bumps = model_of("tisa:kernels=2");   // (2, H): of head 0 both, of the others the second alone
+  const Model bumps = model_of("tisa:kernels=2");   // (2, H): in head 0 both bumps, in the others only the second
   fill(bumps, "layer1.amplitude", {3, 0, 0, 0, -2, -2, -2, -2});
   fill(bumps, "layer1.sharpness", {-0.5, 1, 1, 1, 0.25, 0.25, 0.25, 0.25});
   fill(bumps, "layer1.centre", {4, 0, 0, 0, -3, -3, -3, -3});
@@ -232,7 +232,7 @@ TEST_CASE("relative_bias, tisa: rows and bumps where they belong") {
   }
 }
 
-TEST_CASE("hard_alibi: head h sees the last h keys, the other half sees what NoPE sees; no window without a head") {
+TEST_CASE("hard_alibi: head h sees the last h keys, the other half all that NoPE sees; one head has no window") {
   const Content content;
   const Positions p = Positions::of_tokens(1, {0, 7, 8, 9, 30, 31});
   for (const bool causal : {false, true}) {
@@ -251,7 +251,7 @@ TEST_CASE("hard_alibi: head h sees the last h keys, the other half sees what NoP
                        "hard_alibi: windowed = 5 of heads = 4; give a window to all heads at most", BadInput);
 }
 
-TEST_CASE("hidden pairs stay hidden where a learned temperature turns negative, head by head") {
+TEST_CASE("hidden pairs stay hidden in each head whose learned temperature turns negative") {
   const Content content;
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   for (const char* spelled : {"hard_alibi:windowed=4", "alibi:sides=split", "alibi:sides=split,learned",
@@ -273,10 +273,10 @@ TEST_CASE("hidden pairs stay hidden where a learned temperature turns negative, 
   }
 }
 
-TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever the positions and the length") {
+TEST_CASE("calibrated: each head has its list, an empty one adds nothing, at any positions and length") {
   const ModelShape shape{2, 2, 2 * D, false, 24, 0};
   const std::string spelled = "calibrated:of=1.1 0:3 1.2 0:4 2.1 -2:0.5 1:-1 2.2";
-  const Model model = model_of(spelled, shape);                    // its layer 2
+  const Model model = model_of(spelled, shape);                    // layer 2 of the list
   for (const int time : {2, 5, 40}) {
     const Tensor rows = scores_of(model, 7.5, time, 2).bias;
     for (int d = 1 - time; d < time; ++d) {
@@ -312,19 +312,19 @@ TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever
   says("0.1 0:1", "the layer of 0.1 = 0 is out of range");
 }
 
-TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for each half of the heads") {
+TEST_CASE("alibi: learned slopes begin at the fixed ones; each half of the heads may have its own side") {
   const auto rows = [](const std::string& spelled, bool causal = false) {
     return scores_of(model_of(spelled, shape_of(H, causal)), 2.5, 4).bias;
   };
   CHECK(difference(rows("alibi:learned"), rows("alibi")) < tolerance);
   CHECK(difference(rows("alibi:sides=two_slopes"), rows("alibi:symmetric")) < tolerance);
   for (const char* sides : {"alibi:sides=split", "alibi:sides=two_slopes,learned"})
-    CHECK(difference(rows(sides, true), rows("alibi", true)) < tolerance);  // with a mask there is one side
+    CHECK(difference(rows(sides, true), rows("alibi", true)) < tolerance);  // with a mask there is only one side
   const Model two = model_of("alibi:sides=two_slopes");
   fill(two, "layer1.log_slope", {0}), fill(two, "layer1.log_slope_right", {std::log(3.)});
   CHECK(bias(two, -2) == about(-2));
   CHECK(bias(two, 2) == about(-6));
-  const double slope[] = {.0625, .00390625};                               // of two heads
+  const double slope[] = {.0625, .00390625};                               // of the two heads
   for (const char* spelled : {"alibi:sides=split", "alibi:sides=split,learned"}) {
     const Tensor half = rows(spelled);
     for (int h = 0; h < H; ++h) {
@@ -333,7 +333,7 @@ TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for 
       CHECK(at(half, 0, h) == 0);
     }
     const Tensor shown = position_matrix(model_of(spelled).scheme, shape_of(), Positions::of_tokens(1, {0, 1}));
-    CHECK(shown.values()[1] == -INFINITY);         // of head 0, which does not look right
+    CHECK(shown.values()[1] == -INFINITY);         // head 0 does not look right
     CHECK(double(shown.values()[2]) == about(-slope[0]));
   }
 }

@@ -1,4 +1,4 @@
-// Where schemes and samplers change over: options together, ends of tables, spans and positions that few runs have.
+// The limits of schemes and samplers: combined options, ends of tables, spans and positions that few runs have.
 #include "encodings/aligned.h"
 #include "encodings/calibrated.h"
 #include "encodings/grouped_heads.h"
@@ -23,7 +23,7 @@ std::vector<double> turns_of(const std::string& spelled, const ModelShape& shape
 
 }  // namespace
 
-TEST_CASE("schemes: the laws of two options together, where one alone obeys others") {
+TEST_CASE("schemes: the laws of two combined options, each of which alone follows other laws") {
   for (const char* spelled : {"grape:form=ap,turns=both", "selective_rope:skip_conv,gate",
                               "selective_rope:skip_conv,bias", "deberta:c2p=off,p2c=off"})
     for (const char* law : {"shift", "Toeplitz", "reversal", "permutation"}) {
@@ -39,20 +39,20 @@ TEST_CASE("schemes: the laws of two options together, where one alone obeys othe
   CHECK(reads(choose_encoding("selective_rope:skip_conv,bias")) == Reads::slots);
 }
 
-TEST_CASE("schemes: frequencies of what rotates nothing, of another scheme's, and of a head of one pair") {
+TEST_CASE("schemes: frequencies of schemes without rotation, of one with a base, and of heads of one pair") {
   const ModelShape shape = shape_of(), pairs{layers, 4, 8, false, 24, 0};
   CHECK(turns_of("window:window=3,rope=off", shape) == std::vector<double>(D / 2, 0));
   CHECK(turns_of("window:window=3", shape) == turns_of("rope", shape));
   CHECK(turns_of("entmax:base=rope", shape) == turns_of("rope", shape));
   CHECK(turns_of("entmax:base=alibi", shape) == std::vector<double>(D / 2, 0));
-  CHECK(turns_of("longrope:short=4/8", pairs) == std::vector<double>{0.25});  // the first of the list
+  CHECK(turns_of("longrope:short=4/8", pairs) == std::vector<double>{0.25});  // the first number of the list
   CHECK_THROWS_WITH_AS(
       check_pairs("rope", {.heads = 4, .d_model = 64, .head_width = 5}),
       "rope rotates channels in pairs, but a head has 5, an odd number of channels; make the head size even", BadInput);
   CHECK_THROWS_WITH_AS(frequencies(0), "sinusoid: 0 channels do not fall into pairs; use an even number", BadInput);
 }
 
-TEST_CASE("sinusoid: rows that are kept, rows that make the kept ones longer, and rows too far out to be kept") {
+TEST_CASE("sinusoid: rows that are kept, rows that extend the kept ones, and rows too far out to be kept") {
   const std::vector<double> f = frequencies(6);
   for (const double p : {3., 2047., 5000., -4000., 65535., 65536., -70000., 1e9, 0.5}) {
     CAPTURE(p);
@@ -64,7 +64,7 @@ TEST_CASE("sinusoid: rows that are kept, rows that make the kept ones longer, an
   }
 }
 
-TEST_CASE("path: a picture of full reflections has 1 for equal slots, and hardly more") {
+TEST_CASE("path: a picture of full reflections has 1 for equal slots, and at most slightly more") {
   const Model model = model_of("path:reflect");
   const std::vector<Tensor> all = position_matrices(model.scheme, shape_of(), PositionSample({six_in_order}));
   double least = 1;
@@ -105,15 +105,15 @@ TEST_CASE(
                        Failure);
 }
 
-TEST_CASE("schemes: a sliding window of the span hides keys from logits that are written out") {
+TEST_CASE("schemes: a sliding window of the span also masks logits that are computed in full") {
   const Content content;
   for (const bool causal : {false, true})
     for (const char* spelled : {"entmax", "rerope:window=2", "cope"}) {
-      if (!causal && spelled == std::string("cope")) continue;  // it needs a mask
+      if (!causal && spelled == std::string("cope")) continue;  // cope needs a mask
       CAPTURE(spelled);
       CAPTURE(causal);
       const Model model = model_of(spelled, shape_of(H, causal));
-      const Heads in = content.heads(model, six_uneven);  // for which rerope writes its logits out
+      const Heads in = content.heads(model, six_uneven);  // at these positions rerope computes its logits in full
       const Tensor all = model->logits(in, six_uneven, {.causal = causal}),
                    some = model->logits(in, six_uneven, {.causal = causal, .window = 3}),
                    weights = model->weights(in, six_uneven, {.causal = causal, .window = 3});
@@ -125,7 +125,7 @@ TEST_CASE("schemes: a sliding window of the span hides keys from logits that are
     }
 }
 
-TEST_CASE("schemes: texts of biases and temperatures that are short or name another model") {
+TEST_CASE("schemes: files of biases and temperatures that are too short, or for another model") {
   CHECK(text_of(read_calibration("all -1:0.5 0:0.25")) == "all -1:0.5 0:0.25");
   CHECK_THROWS_WITH_AS(read_calibration(" "), doctest::Contains("calibrated has no numbers"), BadInput);
   for (const char* text : {"2.4. 64 256:0.85", "2.4 64 256:0.85"})
@@ -140,7 +140,7 @@ TEST_CASE("schemes: texts of biases and temperatures that are short or name anot
   CHECK(!temperature_layers(Params(1), choose_temperature("key_norm"), shape_of()).at(0).absent());
 }
 
-TEST_CASE("tupe: a table that begins at 1 has no row 0") {
+TEST_CASE("tupe: a table whose rows begin at position 1 has no row 0") {
   ModelShape shape = shape_of();
   shape.first = 1;
   const Model model = model_of("tupe:table=learned", shape);
@@ -150,7 +150,7 @@ TEST_CASE("tupe: a table that begins at 1 has no row 0") {
       "tupe: position 0 is not in the table of 24 rows from position 1 on; take positions from there on", BadInput);
 }
 
-TEST_CASE("samplers: a table of offsets stays one in turn, and with what cannot read it is refused") {
+TEST_CASE("samplers: a table of offsets may take turns with others, and is refused for a scheme that cannot read it") {
   const Chosen<Sampler> offsets = choose_sampler("randomized_offsets|sequential|sequential");
   CHECK(offsets->only_offsets);
   CHECK(!choose_sampler("randomized|sequential")->only_offsets);
@@ -161,7 +161,7 @@ TEST_CASE("samplers: a table of offsets stays one in turn, and with what cannot 
       BadInput);
   Setup both{choose_encoding("scale_invariant:of=rope"), shape_of(), "", choose_sampler("randomized_offsets"),
              Resample::per_forward};
-  CHECK(!both.fits());  // it reads distances, and positions too
+  CHECK(!both.fits());  // it reads positions besides distances
   both.scheme = choose_encoding("scale_invariant");
   CHECK(both.fits());
   CHECK_THROWS_AS(difference(Tensor::full({2}, 0), Tensor::full({3}, 0)), BadInput);
@@ -176,7 +176,7 @@ TEST_CASE("positions: constants are made once a pass, for the layers and for the
                          1, 4);
   for (int pass = 1; pass <= 2; ++pass) {
     s.begin_pass();
-    for (int twice = 0; twice < 2; ++twice) use(s.at_embedding()), use(s.at_layer(2));  // not of the layers before
+    for (int twice = 0; twice < 2; ++twice) use(s.at_embedding()), use(s.at_layer(2));  // no other layer is used
     CHECK(made == 2 * pass);
   }
 }

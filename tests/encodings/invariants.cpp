@@ -1,6 +1,6 @@
-// The invariant families of spec A.7 that are laws of the logits, over every valid combination of scheme, variant,
-// sampler and resample (encodings/checks/). A property of the scheme tells each family whether it applies and what it
-// expects; here we count, too, that it met enough of both kinds.
+// The invariants of spec A.7 that are laws of the logits, over every valid combination of scheme, variant, sampler and
+// resample (encodings/checks/). A property of the scheme tells each check whether its law applies and what to
+// expect. These tests also count whether both kinds occurred often enough.
 #include <doctest/doctest.h>
 
 #include <complex>
@@ -11,22 +11,22 @@
 using namespace poslab;
 using namespace poslab::test;
 
-TEST_CASE("1 shift: a constant added to all positions changes no logit, unless a scheme says so") {
+TEST_CASE("1 shift: adding a constant to all positions changes no logit, unless a scheme declares that it does") {
   const Report all = hold_to("shift");
   CHECK((all.below > 20 && all.shown > 20));
 }
 
-TEST_CASE("2 Toeplitz: with one content everywhere, logits are constant along diagonals where distances are") {
+TEST_CASE("2 Toeplitz: with the same content everywhere, logits are constant along diagonals if distances are") {
   const Report all = hold_to("Toeplitz");
   CHECK((all.below > 15 && all.shown > 5));
 }
 
-TEST_CASE("3 reversal: a scheme commutes with reversing the sequence if, and only if, both sides are alike to it") {
+TEST_CASE("3 reversal: reversing the sequence reverses the logits if, and only if, a scheme treats both sides alike") {
   const Report all = hold_to("reversal");
   CHECK((all.below > 5 && all.shown > 10));
 }
 
-TEST_CASE("4 limits: with as many positions as slots, every sampler is the plain one") {
+TEST_CASE("4 limits: with as many positions as slots, every sampler equals the sequential one") {
   const Report all = hold_to("limits");
   CHECK((all.below > 20 && all.shown > 20));
 }
@@ -42,7 +42,7 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
   const Model interleaved(choose_encoding("rope"), shape), half(choose_encoding("rope:pairing=half"), shape);
   const Content content;
   const Scores s = content.scores(interleaved, positions);
-  Content evens_first;   // channels 0 2 | 1 3: pair m is then (m, m + D/2)
+  Content evens_first;   // in the order 0 2 | 1 3 pair m is channels (m, m + D/2)
   const auto permuted = [](const Tensor& x) {
     Tensor y(x.shape());
     for (int64_t r = 0; r < x.size() / D; ++r)
@@ -68,16 +68,16 @@ TEST_CASE("kept: a layer after one with other options of the same scheme gives t
   CHECK(hold_to("kept").below > 100);
 }
 
-TEST_CASE("7 permutation: tokens that keep their positions may stand in any order; only NoPE lets them leave them") {
+TEST_CASE("7 permutation: slots with their positions may be in any order; without positions only NoPE allows that") {
   const Report all = hold_to("permutation");
   CHECK((all.below > 20 && all.shown > 20));
 }
 
-TEST_CASE("10 mass: the weights of a query sum to 1, unless a scheme says so or it sees no key but its own") {
+TEST_CASE("10 mass: a query's weights sum to 1, unless a scheme declares otherwise or it sees only its own key") {
   CHECK(hold_to("mass").below > 20);
 }
 
-TEST_CASE("positions: one that is NaN or infinite is refused, whatever scheme would have read it") {
+TEST_CASE("positions: NaN and infinite ones are refused, whatever the scheme reads") {
   int refusals = 0;
   for (const Setup& s : each_setup()) {
     if (!s.reads_positions()) continue;
@@ -115,8 +115,8 @@ TEST_CASE("positions: one that is NaN or infinite is refused, whatever scheme wo
   CHECK(refusals > 400);
 }
 
-// A vector has the cosine 1 with itself, weights are shares, and equal contents at one slot have a positive logit.
-TEST_CASE("pictures: each scheme says what its matrices show, and they show it") {
+// A vector's cosine with itself is 1, weights are shares, and equal contents at one slot have a positive logit.
+TEST_CASE("pictures: each scheme declares what its matrices show, and they do") {
   std::map<std::string, int> seen;
   for (const std::string& spelling : all_spellings()) {
     CAPTURE(spelling);
@@ -141,7 +141,7 @@ TEST_CASE("pictures: each scheme says what its matrices show, and they show it")
   CHECK(seen.size() == 7);
 }
 
-TEST_CASE("an embedding with a scheme of the logits has the frequencies and the distances of that scheme") {
+TEST_CASE("an embedding with the logits of a scheme has that scheme's frequencies and distances") {
   const ModelShape shape = shape_of();
   const Chosen<Scheme> rope = choose_encoding("rope"), both = choose_encoding("sincos&rope");
   CHECK(both->pages.pictures.frequencies(shape, both.choices, 9, 0) ==
@@ -154,7 +154,7 @@ TEST_CASE("an embedding with a scheme of the logits has the frequencies and the 
     CHECK(d.values()[size_t(e)] == distance);
 }
 
-TEST_CASE("a scheme with weights of its own has no logits, and says so") {
+TEST_CASE("a scheme with its own weights has no logits, and its error says so") {
   const Model geometric = model_of("geometric");
   const Heads in = all_alike(shape_of(), T, 1);
   CHECK_THROWS_WITH_AS(geometric->logits(in, Positions::of_tokens(1, {0, 1, 2, 3, 4, 5}), {}),

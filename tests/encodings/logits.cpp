@@ -1,5 +1,5 @@
-// Schemes where content meets distance, and those with whole logits or weights of their own: golden values, limits that
-// are another scheme, formulas written out a second time.
+// Schemes whose logits depend on content and distance together, and those with their own logits or weights: golden
+// values, limits that equal another scheme, formulas written out a second time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ Tensor parameter(const Model& m, const std::string& name) { return m.params.at("
 
 const Positions in_order = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
 
-// The logits of a model of one head and one channel, whose queries are 1 and whose keys are given.
+// The weights of a model with one head and one channel, whose queries are 1 and whose keys are given.
 Tensor weights_of_keys(const std::string& spelled, const std::vector<double>& keys, bool causal = false) {
   const int T = int(keys.size());
   const Model m(choose_encoding(spelled, trained_on(1024)), {layers, 1, 1, causal, 24, 0});
@@ -35,7 +35,7 @@ void check_row(const Tensor& a, int row, const std::vector<double>& expected) {
 
 }  // namespace
 
-TEST_CASE("entmax: golden weights, the softmax's law of the sum, and exact zeros") {
+TEST_CASE("entmax: golden weights, with ties and exact zeros") {
   check_row(weights_of_keys("entmax", {1, .5, 0, -1}), 0, {.62420, .29167, .08414, 0});
   check_row(weights_of_keys("entmax", {2, 1, 0, -1}), 3, {.83072, .16928, 0, 0});
   check_row(weights_of_keys("entmax:alpha=2", {1, .5, 0, -1}), 0, {.75, .25, 0, 0});
@@ -44,7 +44,7 @@ TEST_CASE("entmax: golden weights, the softmax's law of the sum, and exact zeros
   check_row(weights_of_keys("entmax", {5, 5, 9}, true), 1, {.5, .5, 0});
 }
 
-TEST_CASE("entmax: the same support as the softmax's largest, smaller when logits grow; a base is another scheme's") {
+TEST_CASE("entmax: the support shrinks as logits grow; with a base, logits are those of that scheme") {
   const Content content;
   const Model none = model_of("entmax"), alibi = model_of("entmax:base=alibi"), plain = model_of("alibi");
   const Heads in = content.heads(none, in_order);
@@ -100,7 +100,7 @@ TEST_CASE("forgetting: a gate of 1/2 halves, and constant gates are ALiBi with t
   check_row(slice(slice(bias, 0, 0, 1), 2, 0, 4), 3, {-2.07944, -1.38629, -.69315, 0});
 }
 
-TEST_CASE("cable: forgetting gates with the sign of weights turned") {
+TEST_CASE("cable: forgetting gates, with weights of the opposite sign") {
   const Model cable = causal_model("cable"), gates = causal_model("forgetting:init=0");
   const Tensor w = parameter(cable, "w"), v = parameter(gates, "w");
   for (int64_t e = 0; e < w.size(); ++e) v.data()[e] = -w.data()[e];
@@ -109,7 +109,7 @@ TEST_CASE("cable: forgetting gates with the sign of weights turned") {
                    content.attend(gates, in_order, {.causal = true})) < tolerance);
 }
 
-TEST_CASE("cope: without vectors it is nothing; with a line of them it counts what the gates let through") {
+TEST_CASE("cope: without vectors it changes nothing; with vectors on a line it counts the open gates") {
   const Model cope = causal_model("cope"), none = causal_model("none");
   const Content content;
   const Heads in = content.heads(cope, in_order);
@@ -145,7 +145,7 @@ TEST_CASE("cope: positions end at npos - 1") {
   for (int j = 0; j < T; ++j) CHECK(double(added.data()[(T - 1) * T + j]) == doctest::Approx(3).epsilon(1e-4));
 }
 
-TEST_CASE("shaw: the formula, pair by pair, clipped, with a mixture of two rows between whole distances") {
+TEST_CASE("shaw: the formula for each pair, clipped, and the mean of two rows between whole distances") {
   const Model m = model_of("shaw:clip=2"), keys = model_of("shaw:clip=2,values=off");
   const Positions p = Positions::of_tokens(1, {0, 1, 1.5, 4, 5, 9});
   const Content content;
@@ -180,7 +180,7 @@ TEST_CASE("shaw: the formula, pair by pair, clipped, with a mixture of two rows 
   CHECK(difference(keys->logits(in, p, {}), s) < tolerance);
 }
 
-TEST_CASE("shaw, music, bert_relative: one scheme, where their tables hold the same vectors") {
+TEST_CASE("shaw, music, bert_relative: the same scheme if their tables hold the same vectors") {
   const Model shaw = model_of("shaw:values=off"), music = model_of("music:clip=16"), bert = model_of("bert_relative");
   const Tensor a = parameter(shaw, "keys"), of_heads = parameter(music, "keys"), mirrored = parameter(bert, "keys");
   for (int d = -16; d <= 16; ++d)
@@ -196,7 +196,7 @@ TEST_CASE("shaw, music, bert_relative: one scheme, where their tables hold the s
                        doctest::Contains("distance 24 is not in the table of max_position = 24"), BadInput);
 }
 
-TEST_CASE("deberta: without its terms it is NoPE; each term counts in the scale") {
+TEST_CASE("deberta: without its terms it is NoPE; the scale depends on the number of terms") {
   const Content content;
   const Model off = model_of("deberta:c2p=off,p2c=off"), none = model_of("none"), both = model_of("deberta");
   CHECK(difference(content.attend(off, in_order, {}), content.attend(none, in_order, {})) < tolerance);
@@ -205,7 +205,7 @@ TEST_CASE("deberta: without its terms it is NoPE; each term counts in the scale"
   CHECK(difference(both->logits(in, in_order, {}), products(in) / std::sqrt(3.0)) < tolerance);
 }
 
-TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as version 1") {
+TEST_CASE("dape: with a network of zeros it is the bias alone, in version 1 and version 2") {
   const Content content;
   for (const char* version : {"dape:base=alibi", "dape:base=alibi,version=2"}) {
     const Model dape = causal_model(version), alibi = causal_model("alibi:symmetric");
@@ -215,7 +215,7 @@ TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as vers
   }
 }
 
-TEST_CASE("dape: the released version 2 is not the same in a cache, and the masked one is") {
+TEST_CASE("dape: the released version 2 changes in a cache, and the masked one does not") {
   const Content content;
   for (const bool released : {false, true}) {
     const Model m = causal_model(released ? "dape:version=2,border=released" : "dape:version=2");
@@ -229,7 +229,7 @@ TEST_CASE("dape: the released version 2 is not the same in a cache, and the mask
   }
 }
 
-TEST_CASE("tupe: positions meet positions; without their projections it is NoPE at 1 / sqrt(2)") {
+TEST_CASE("tupe: positions attend to positions; without their projections it is NoPE at 1 / sqrt(2)") {
   const Content content;
   const Model tupe = model_of("tupe");
   set(tupe, "queries", 0);
@@ -239,7 +239,7 @@ TEST_CASE("tupe: positions meet positions; without their projections it is NoPE 
                        doctest::Contains("position 24 is not in the table of 24 rows from position 0 on"), BadInput);
 }
 
-TEST_CASE("projection_bank: keys ahead and beyond the reach get no bias") {
+TEST_CASE("projection_bank: keys ahead or beyond the reach get no bias") {
   const Model m = model_of("projection_bank:reach=4"), none = model_of("none");
   const Content content;
   const Heads in = content.heads(m, in_order);

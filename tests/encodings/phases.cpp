@@ -1,4 +1,4 @@
-// Rotations whose angles are learned or come from content: golden values, the schemes that they become at their limits,
+// Rotations by learned angles, or by angles from content: golden values, the schemes that they equal in their limits,
 // and their refusals.
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ void set_one(const Model& m, const std::string& name, int row, int column, doubl
   x.data()[row * x.dim(-1) + column] = real(value);
 }
 
-// Copies the parameters of one into the other, which may have more.
+// Copies the parameters of `from` into `to`, which may have more.
 void copy(const Model& from, const Model& to) {
   for (const Params::Entry& e : from.params.entries())
     std::copy_n(e.tensor.data(), e.tensor.size(), to.params.at(e.name).data());
@@ -72,7 +72,7 @@ TEST_CASE("selective_rope: where each token adds the same angle it is RoPE") {
     set(model, "bias", std::log(2.));
     CHECK(difference(random_logits(model, p), expected) > 1e-3);
   }
-  // Half a turn on each 1: the parity of the ones between.
+  // Half a turn for each 1: the sign is the parity of the ones between two slots.
   const Model parity(choose_encoding("selective_rope:skip_conv,gate,bias,base=1,rank=1"), shape);
   set(parity, "up", 0), set(parity, "gate", 0), set(parity, "bias", std::log(std::numbers::pi));
   for (int h = 0; h < H; ++h) set_one(parity, "gate", 0, h, 100);
@@ -91,7 +91,7 @@ TEST_CASE("path: parity in one head (bits 1 0 1 1 0), by beta and by reflections
         CHECK(2 * number(s, 2, i, j) == doctest::Approx(golden[size_t(i)][size_t(j)]).epsilon(1e-5));
   };
   const Heads bits = one_channel(states({{1, 0}, {0, 1}, {1, 0}, {1, 0}, {0, 1}}), 0);
-  const auto directions = [&](const Model& m, int of_zero) {   // of a 1 the first channel
+  const auto directions = [&](const Model& m, int of_zero) {   // a bit 1 has the first channel
     for (const char* name : {"down", "up", "conv"}) set(m, name, 0);
     set_one(m, "down", 0, 0, 10), set_one(m, "down", 1, 1, 10);
     for (int h = 0; h < H; ++h) {
@@ -108,7 +108,7 @@ TEST_CASE("path: parity in one head (bits 1 0 1 1 0), by beta and by reflections
   check(logits_of(reflecting, bits, at({0, 1, 2, 3, 4}), true));
 }
 
-TEST_CASE("path: beta = 0 is NoPE, beta = 2 is what reflect computes by turning queries and keys") {
+TEST_CASE("path: beta = 0 is NoPE; beta = 2 equals reflect, which turns queries and keys") {
   const Positions p = at({0, 1, 2, 3, 4, 5});
   const Model free(choose_encoding("path"), causal), reflecting(choose_encoding("path:reflect"), causal);
   copy(reflecting, free);
@@ -117,7 +117,7 @@ TEST_CASE("path: beta = 0 is NoPE, beta = 2 is what reflect computes by turning 
         tolerance);
   set(free, "b", 100);
   CHECK(difference(random_logits(free, p, true), random_logits(reflecting, p, true)) <
-        1e-3);  // |w|^2 is 1e-6 / |y|^2 off
+        1e-3);  // |w|^2 is off by 1e-6 / |y|^2
 }
 
 TEST_CASE("path: the released code divides the gate by sqrt(D), as it does the products") {
@@ -127,7 +127,7 @@ TEST_CASE("path: the released code divides the gate by sqrt(D), as it does the p
   for (const auto& [how, factor] : {std::pair{"path:gate=paper", 1.}, {"path:gate=released", 0.5}}) {
     const Model model(choose_encoding(how), causal);
     copy(plain, model);
-    set(model, "u", 0), set(model, "c", 0);   // ln sigmoid(0) a slot
+    set(model, "u", 0), set(model, "c", 0);   // each slot adds ln sigmoid(0)
     const Tensor with = random_logits(model, p);
     for (int i = 0; i < T; ++i)
       for (int j = 0; j <= i; ++j)
@@ -160,7 +160,7 @@ TEST_CASE("pope: the formula, at any positions and learned angles") {
   CHECK(largest_error(-2 * std::numbers::pi) < 3 * tolerance);
 }
 
-TEST_CASE("learned frequencies: RoPE before training, at any position; twice as fast is RoPE at twice the positions") {
+TEST_CASE("learned frequencies: RoPE before training, at any position; doubled, they are RoPE at twice the positions") {
   const Model rope(choose_encoding("rope:pairing=half"), shape);
   const Tensor once = random_logits(rope, at(places));
   std::vector<double> twice = places;
@@ -172,11 +172,11 @@ TEST_CASE("learned frequencies: RoPE before training, at any position; twice as 
     CHECK(difference(random_logits(model, at(places)), once) < tolerance);
     set(model, name, two);
     CHECK(difference(random_logits(model, at(places)), random_logits(rope, at(twice))) <
-          1e-3);  // floats of 4094 radians
+          1e-3);  // in float, at angles up to 4094 radians
   }
 }
 
-TEST_CASE("grape: without content a and ap are ALiBi, times 2 ln 2 and ln 2; with turns=both ap sees no shift") {
+TEST_CASE("grape: without content a is ALiBi times 2 ln 2, ap times ln 2; with turns=both ap ignores a shift") {
   const double slope[] = {0.25, 0.0625, 0.015625, 0.00390625};
   const std::vector<double> p = {0, 1, 3, 4, 8, 9};
   const Heads nothing{Tensor::full({1, T, H, D}, 0), Tensor::full({1, T, H, D}, 0), Tensor::full({1, T, C}, 0),
@@ -219,14 +219,14 @@ TEST_CASE("hope_hyp: boosts add up, and far positions overflow nothing") {
   CHECK_THROWS_AS(choose_encoding("hope_hyp:decay=1"), BadInput);   // as fast as the boosts grow
 }
 
-TEST_CASE("repo: all tokens at one place is NoPE") {
+TEST_CASE("repo: with all tokens at one position it is NoPE") {
   const Model model(choose_encoding("repo"), shape), none(choose_encoding("none"), shape);
   CHECK(difference(random_logits(model), random_logits(none)) > 1e-3);
   set(model, "out", 0);
   CHECK(difference(random_logits(model), random_logits(none)) < tolerance);
 }
 
-TEST_CASE("scaled_sincos is sincos times a number, C^-1/2 at first; learned_fourier: its formula at a position") {
+TEST_CASE("scaled_sincos is sincos times a number, C^-1/2 at first; learned_fourier equals its formula at a position") {
   const Model scaled(choose_encoding("scaled_sincos"), shape), plain(choose_encoding("sincos"), shape);
   const Tensor x = random_tensor({B, T, C}, 3), &scale = scaled.params.at("encoding.scale");
   CHECK(double(scale.item()) == doctest::Approx(0.25));
@@ -246,7 +246,7 @@ TEST_CASE("scaled_sincos is sincos times a number, C^-1/2 at first; learned_four
   for (const real v : added.values()) CHECK(double(v) == doctest::Approx(y).epsilon(1e-5));
 }
 
-TEST_CASE("phases: what they refuse") {
+TEST_CASE("phases: their refusals") {
   const auto refused = [](const std::string& spelled, ModelShape m) {
     try {
       Params params(1);

@@ -1,4 +1,4 @@
-// Distances: each once, and the right one for every pair, in the Toeplitz and in the looked-up form.
+// Distances: no value twice, and the right one for every pair, in the Toeplitz and the looked-up form.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ void check_tokens(int sequences, const Numbers& p, bool toeplitz) {
 
 }  // namespace
 
-TEST_CASE("distances of tokens: whole and real, shared and one draw for each sequence, sorted or not") {
+TEST_CASE("distances of tokens: whole or not, shared or drawn for each sequence, sorted or not") {
   check_tokens(1, {0, 1, 2, 3}, true);
   check_tokens(1, {5}, true);
   check_tokens(1, {9, 6, 3}, true);
@@ -50,7 +50,7 @@ TEST_CASE("distances of tokens: whole and real, shared and one draw for each seq
   check_tokens(3, crowded, false);
 }
 
-TEST_CASE("distances of offset tables: as given if shared, looked up if each sequence has its own") {
+TEST_CASE("distances of offset tables: as given if they are shared, looked up if each sequence has its own") {
   const Positions one = Positions::of_offsets(1, {-7, -2, 0, 2, 7});
   CHECK(one.time() == 3);
   CHECK(one.distances().value == Numbers{-7, -2, 0, 2, 7});
@@ -72,13 +72,13 @@ TEST_CASE("last_rows keeps the rows of the last queries") {
   for (int s = 0; s < 2; ++s)
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 3; ++j) CHECK(last[(s * 2 + i) * 3 + j] == d.row(s, i + 1, j, 3));
-  CHECK(d.last_rows(3).data() == d.pairs.data());  // nothing is copied when there is nothing to leave out
+  CHECK(d.last_rows(3).data() == d.pairs.data());  // nothing is copied if nothing is left out
   CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().last_rows(2));
   CHECK_THROWS_AS(d.last_rows(4), BadInput);
   CHECK_THROWS_AS(d.last_rows(0), BadInput);
 }
 
-TEST_CASE("positions refuse sizes that do not divide, and tokens where there are only offsets") {
+TEST_CASE("positions: sizes that do not divide are refused, and tokens if there are only offsets") {
   CHECK_THROWS_AS(Positions::of_tokens(2, {0, 1, 2}), BadInput);
   CHECK_THROWS_AS(Positions::of_tokens(1, {}), BadInput);
   CHECK_THROWS_AS(Positions::of_tokens(0, {0, 1}), BadInput);
@@ -97,7 +97,7 @@ TEST_CASE("positions refuse sizes that do not divide, and tokens where there are
   CHECK_THROWS_AS(Positions::of_tokens(1, {0, 2, 5}).offsets("alibi"), BadInput);
 }
 
-TEST_CASE("positions that are no numbers are refused where they enter, with their place, whatever reads them") {
+TEST_CASE("positions that are NaN or infinite are refused when they are given, with their index, for any scheme") {
   const double nan = NAN, inf = INFINITY;
   const auto refuses = [](const std::function<void()>& action, const std::string& words) {
     CHECK_THROWS_WITH_AS(action(), words.c_str(), BadInput);
@@ -112,7 +112,7 @@ TEST_CASE("positions that are no numbers are refused where they enter, with thei
           "positions: number 1 of sequence 0 is nan; give numbers from -2^32 to 2^32");
 }
 
-TEST_CASE("positions of one's own are of all layers, or of as many as the model has") {
+TEST_CASE("given positions are for all layers together, or for each layer of the model") {
   const Positions a = Positions::of_tokens(1, {0, 1}), b = Positions::of_tokens(1, {0, 7});
   CHECK(PositionSample({a}).at_layer(5).tokens("rope") == a.tokens("rope"));
   const PositionSample two({a, b});

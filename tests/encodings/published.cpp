@@ -1,5 +1,5 @@
 // Schemes against published code on PyPI: its results for small queries, keys, states and parameters are in
-// the golden files of tests/published/, whose README.md says how they come to be.
+// the golden files of tests/published/, whose README.md says how they are made.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-// centre + width u, u in [-1, 1) by the name: exact in float for the widths that the cases have.
+// centre + width u, u in [-1, 1) from a stream of this name: exact in float for the widths of these cases.
 void fill(const Tensor& x, const std::string& name, double centre, double width) {
   const formula::Mix mix(name);
   for (int64_t e = 0; e < x.size(); ++e)
@@ -44,7 +44,7 @@ struct Case {
   }
 };
 
-// The layer's parameters as the library had them: all of them, and no others.
+// Sets the layer's parameters to the library's; both have to have the same ones.
 void set(const Params& params, const json& given) {
   std::map<std::string, Tensor> left;
   for (const auto& entry : params.entries()) left[entry.name] = entry.tensor;
@@ -79,7 +79,7 @@ Tensor computed(const Case& c, const Chosen<Scheme>& scheme) {
   return encoding.logits(in, p, span);
 }
 
-// The largest difference, in units of the largest magnitude (at least 1).
+// The largest difference, relative to the largest golden magnitude (at least 1).
 double difference(const Case& c, const Tensor& got) {
   const std::vector<double> expected = c.golden["values"];
   const bool pairs = c.expects != "embedding" && c.expects != "output", shifted = c.expects == "logits but for a row's";
@@ -116,7 +116,7 @@ std::vector<Case> all_cases() {
 
 }  // namespace
 
-TEST_CASE("published: every golden file spells a scheme that there is"
+TEST_CASE("published: every golden file names a scheme that exists"
 ) {
   for (const Case& c : all_cases()) {
     CAPTURE(c.name);
@@ -124,7 +124,7 @@ TEST_CASE("published: every golden file spells a scheme that there is"
   }
 }
 
-TEST_CASE("published: schemes compute what the code of others computes") {
+TEST_CASE("published: schemes compute what published code computes") {
   std::set<std::string> schemes;
   for (const Case& c : all_cases()) {
     const std::string spelled = c.golden["encoding"], source = c.golden["source"];

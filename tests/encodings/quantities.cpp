@@ -1,4 +1,4 @@
-// The captions of pictures: for every scheme the named quantity is the one in its matrix.
+// The captions of pictures: every scheme's matrix shows the quantity that the scheme names.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
       const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
       if (quantity == Quantity::weight) CHECK((*least >= 0 && *most <= real(1 + 1e-5)));
       if (quantity == Quantity::embeddings) CHECK((*least >= real(-1 - 1e-5) && *most <= real(1 + 1e-5)));
-      if (quantity == Quantity::equal_contents)  // of a slot and itself it is the largest of its row
+      if (quantity == Quantity::equal_contents)  // a slot's own is the largest of its row
         for (int h = 0; h < m.dim(0); ++h)
           for (int i = 0; i < T; ++i)
             for (int j = 0; j < (causal ? i : T); ++j)
@@ -42,7 +42,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
     }
 }
 
-TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with each of its options") {
+TEST_CASE("pictures: a scheme describes its picture in a sentence, also with each of its options") {
   int said = 0;
   const auto shows = [](const std::string& spelled, bool causal) {
     const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
@@ -58,7 +58,7 @@ TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with ea
           ++said;
         }
   CHECK(said > 200);
-  // Where options or the mask change the picture, the sentence changes with them.
+  // Where options or the mask change the picture, the sentence changes too.
   for (const auto& [one, other] : {std::pair{"alibi", "alibi:learned"},
                                    {"drope", "drope:dropped"},
                                    {"window", "window:rope=off"},
@@ -69,7 +69,7 @@ TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with ea
   CHECK(shows("geometric", true) != shows("geometric", false));
 }
 
-TEST_CASE("pictures: distances are key minus query, of every scheme that has them: none above 0 to the left") {
+TEST_CASE("pictures: distances are key minus query in every scheme that has distances: none above 0 on the left") {
   constexpr int T = 5;
   const auto check = [&](const Chosen<Scheme>& scheme) {
     CAPTURE(scheme.spelled());
@@ -91,8 +91,8 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
   for (const Scheme& one : all_encodings())
     if (one.pages.pictures.distances) negative += check(choose_encoding(one.name, trained_on(1024))), ++have;
   CHECK(have > 20);
-  CHECK(negative == have - 1);   // to bipe these slots are one segment
-  const Chosen<Scheme> both = choose_encoding("sincos&rope");  // as its second part has them
+  CHECK(negative == have - 1);   // in bipe these slots are one segment
+  const Chosen<Scheme> both = choose_encoding("sincos&rope");  // the distances of its second part
   REQUIRE(both->pages.pictures.distances);
   check(both);
   const Chosen<Scheme> rope = choose_encoding("rope");
@@ -101,7 +101,7 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
         rope->pages.pictures.frequencies(shape, rope.choices, 8, 0));
 }
 
-TEST_CASE("compositions: a law holds where it holds for each part, whichever comes first") {
+TEST_CASE("compositions: a law holds if it holds for each part, whichever comes first") {
   const ModelShape shape{.layers = 2, .heads = 2, .d_model = 16, .causal = true, .pool = 16};
   const auto laws = [&](const std::string& spelled) {
     const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
@@ -126,9 +126,9 @@ TEST_CASE("compositions: a law holds where it holds for each part, whichever com
   CHECK(differ > 50);
 }
 
-TEST_CASE("temperatures: none alone is absent") {
+TEST_CASE("temperatures: only none has no policy") {
   for (const TemperaturePolicy& policy : all_temperatures()) {
-    if (policy.name == "aligned") continue;  // is of a trained model
+    if (policy.name == "aligned") continue;  // needs a trained model
     const Params params(uint64_t(1));
     const Chosen<TemperaturePolicy> chosen = choose_temperature(policy.name, trained_on(512));
     CAPTURE(policy.name);

@@ -1,4 +1,4 @@
-// The frequencies of RoPE's relatives: golden ratios to RoPE's, limits in which one is another, refusals.
+// The frequencies of RoPE's variants: golden ratios to RoPE's, limits in which one equals another, refusals.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -11,7 +11,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Of one head of `channels`, of `heads`.
+// The frequencies of one of `heads` heads, of `channels` channels each.
 std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0,
                                    int heads = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
@@ -20,7 +20,7 @@ std::vector<double> frequencies_of(const std::string& spelled, int channels, int
   return s->pages.pictures.frequencies(m, s.choices, slots, head);
 }
 
-// RoPE's frequency over the scheme's, at pair m.
+// RoPE's frequency divided by the scheme's, at pair m.
 double slowed(const std::string& spelled, int channels, size_t m, int slots = 1, const std::string& rope = "rope") {
   return frequencies_of(rope, channels)[m] / frequencies_of(spelled, channels, slots)[m];
 }
@@ -65,8 +65,8 @@ TEST_CASE("rotary: NTK-aware frequencies, golden ratios of its four forms for D 
   }
 }
 
-TEST_CASE("rotary: dynamic laws, golden bases; the trained length is the last that they leave alone") {
-  const auto base = [](const char* spelled, int slots) {   // of 128 channels, from the second frequency
+TEST_CASE("rotary: dynamic laws, golden bases; up to the trained length they change nothing") {
+  const auto base = [](const char* spelled, int slots) {   // from the second frequency of 128 channels
     return std::pow(frequencies_of(spelled, 128, slots)[1], -64);
   };
   CHECK(base("dynamic_ntk:length=2048", 4096) == near(20221));
@@ -98,14 +98,14 @@ TEST_CASE("rotary: YaRN's two ramps, golden ratios for D = 64, 512 positions and
   CHECK(factor("yarn:mscale_all_dim=1") == near(1));
   CHECK(factor("yarn:mscale=0.7,mscale_all_dim=1") == near(std::pow((0.07 * std::log(8) + 1) / t, 2)));
   CHECK(factor("yarn:mscale=0.7,attention=0.8") == near(0.64));
-  // Where all pairs turn more often, or less often, than the ramp's ends, it falls, as in the released code.
+  // If all pairs turn more often, or less often, than at the ramp's ends, the ramp falls, as in the released code.
   for (size_t m = 0; m < 4; ++m) {
     CHECK(slowed("yarn:length=48,base=10,beta_fast=0.05,beta_slow=0.01", 8, m, 1, "rope:base=10") == near(8));
     CHECK(slowed("yarn:length=16,base=100,beta_fast=40,beta_slow=20", 8, m, 1, "rope:base=100") == near(1));
   }
 }
 
-TEST_CASE("rotary: in small heads YaRN's ramp is a step, and no length makes it anything but numbers") {
+TEST_CASE("rotary: in small heads YaRN's ramp is a step, and no length gives NaN") {
   CHECK(slowed("yarn", 8, 0) == near(1));
   for (size_t m = 1; m < 4; ++m) CHECK(slowed("yarn", 8, m) == near(8));
   for (const char* spelled : {"yarn:", "yarn:ramp=turns,", "yarn:truncate=off,", "ntk_by_parts:", "yarn:resonance,"})
@@ -131,13 +131,13 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
     CHECK(slowed(lists, 8, m, 40) == near(1 + 2. * double(m) / 3));
   }
   CHECK(slowed("longrope", 64, 31, 41) == near(8));
-  for (const int slots : {40, 41})  // a head of 8 whose first 4 channels turn, as a head of 4
+  for (const int slots : {40, 41})  // a head of 8 whose first 4 channels turn, like a head of 4
     CHECK(frequencies_of("longrope:fraction=0.5,length=40,long=1/5,short=1/2", 8, slots) ==
           std::vector<double>{1, slots == 41 ? 0.01 / 5 : 0.01 / 2, 0, 0});
   CHECK(choose_encoding("longrope:long=1/2.50/9").spelled() == "longrope:long=1/2.5/9,length=1L");
 }
 
-TEST_CASE("rotary: pairs that stay, whole wavelengths, and half a turn of a Moebius strip, golden") {
+TEST_CASE("rotary: pairs that do not turn, whole wavelengths, and half a turn of a Moebius strip, golden") {
   CHECK(frequencies_of("partial_rope:fraction=0.5", 8) == std::vector<double>{1, 0.01, 0, 0});
   CHECK(frequencies_of("p_rope:fraction=0.5", 8) == std::vector<double>{1, 0.1, 0, 0});
   CHECK(frequencies_of("hope_hf", 8) == std::vector<double>{1, 0, 0, 0});
@@ -165,7 +165,7 @@ TEST_CASE("rotary: pairs that stay, whole wavelengths, and half a turn of a Moeb
   CHECK(frequencies_of("mobius", 8, 1, 1, 8) == frequencies_of("mobius", 8, 1, 0, 4));
 }
 
-TEST_CASE("rotary: limits in which a scheme is RoPE, or another one") {
+TEST_CASE("rotary: limits in which a scheme equals RoPE, or another scheme") {
   for (const char* one :
        {"pi:factor=1", "pi:dynamic", "ntk:factor=1", "ntk:form=old,factor=1", "ntk:form=fixed,factor=1",
         "ntk:form=mixed,factor=1", "dynamic_ntk", "yarn:factor=1", "yarn:ramp=turns,factor=1", "ntk_by_parts:factor=1",
@@ -193,7 +193,7 @@ TEST_CASE("rotary: heads of one scheme may differ, and each turns by its own fre
   CHECK(difference(slice(all, 1, 0, 2), slice(rope, 1, 0, 2)) > 1e-3);
 }
 
-TEST_CASE("rotary: of any number of groups of heads, each turns its own queries and keys") {
+TEST_CASE("rotary: with any number of groups, each group's heads turn their own queries and keys") {
   const std::vector<std::vector<double>> f = {{1, 0.5}, {0.25, 0.125}, {2, 0.75}};
   const Rotary three("three", Pairing::interleaved, [&](int) -> std::vector<Rotary::Group> {
     return {{{f[0]}, 1}, {{f[1]}, 2}, {{f[2]}, 1}};

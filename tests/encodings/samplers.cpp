@@ -1,4 +1,4 @@
-// The law of the samplers (spec A.7, family 9). For draws in models, and refusals: samplers_in_models.cpp.
+// The distributions of the samplers (spec A.7, family 9). Draws in models, and refusals: tests/experiment/samplers.cpp.
 #include "encodings/samplers.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr int draws = 20000;
 
 using Law = std::map<Numbers, double>;
-// Many draws against the probability of each outcome.
+// Compares many draws with the probability of each outcome.
 void check_law(const std::string& spelled, int time, const Law& law) {
   CAPTURE(spelled);
   double all = 0;
@@ -42,7 +42,7 @@ std::vector<Numbers> subsets(int time, int low, int pool) {
   return all;
 }
 
-// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes and no others.
+// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes; any other outcome fails.
 double chi_square(const std::map<Numbers, int>& seen, int cells, double total) {
   CHECK(int(seen.size()) <= cells);
   const double expected = total / cells;
@@ -50,7 +50,7 @@ double chi_square(const std::map<Numbers, int>& seen, int cells, double total) {
   for (const auto& [outcome, n] : seen) sum += (n - expected) * (n - expected) / expected;
   return sum;
 }
-// Chance of more: about 1e-6 (normal approximation of chi-square with cells - 1 degrees of freedom, cube-root form).
+// A larger sum has a probability of about 1e-6 (normal approximation of chi-square, cells - 1 degrees, cube-root form).
 double limit(int cells) {
   const double n = cells - 1, z = 4.75;
   return n * std::pow(1 - 2 / (9 * n) + z * std::sqrt(2 / (9 * n)), 3);
@@ -79,7 +79,7 @@ TEST_CASE("randomized, unsorted: all 5 4 3 = 60 orderings are equally frequent")
   CHECK(chi_square(seen, 60, draws) < limit(60));
 }
 
-TEST_CASE("randomized, per sequence: each sequence has the same law, and two are independent") {
+TEST_CASE("randomized, per sequence: each sequence has the same distribution, and two are independent") {
   std::map<Numbers, int> second, both;
   for (uint32_t n = 0; n < draws; ++n) {
     const Numbers p = sample("randomized:max_position=4", 2, 2, n).tokens("test");
@@ -102,7 +102,7 @@ TEST_CASE("randomized: the mean of the i-th of n positions of 1..N is i (N+1) / 
   }
 }
 
-TEST_CASE("randomized_offsets: all C(5, 2) right halves are equally frequent, the left mirrors them, the middle is 0") {
+TEST_CASE("randomized_offsets: all C(5, 2) right halves are equally frequent, the left is their mirror, the middle 0") {
   std::map<Numbers, int> seen;
   for (uint32_t n = 0; n < draws; ++n) {
     const Positions p = sample("randomized_offsets:max_position=6", 1, 3, n);
@@ -138,7 +138,7 @@ TEST_CASE("sequential counts, evenly_spread reaches both ends of the pool") {
   }
 }
 
-TEST_CASE("samplers without chance: their formulas") {
+TEST_CASE("samplers without randomness: their formulas") {
   CHECK(one("stretched:gap=2.5", 4) == Numbers{0, 2.5, 5, 7.5});
   CHECK(one("stretched:gap=0.5,first=1", 3) == Numbers{1, 1.5, 2});
   CHECK(one("stretched:gap=1", 5) == one("sequential", 5));
@@ -159,7 +159,7 @@ TEST_CASE("samplers without chance: their formulas") {
   CHECK(many.back() == doctest::Approx(.995).epsilon(1e-12));
 }
 
-TEST_CASE("scattered: a uniform subset of a pool that makes the mean gap what was asked for") {
+TEST_CASE("scattered: a uniform subset of a pool whose size gives the requested mean gap") {
   Law law;   // (5 + 1) / (2 + 1) = 2
   for (const Numbers& p : subsets(2, 1, 5)) law[p] = 1 / 10.;
   check_law("scattered:gap=2,first=1", 2, law);
@@ -178,7 +178,7 @@ TEST_CASE("scattered: a uniform subset of a pool that makes the mean gap what wa
                        "16777216, so take a smaller gap", BadInput);
 }
 
-TEST_CASE("log_density: the part of the pool is log-uniform, its start uniform, its subsets equally likely") {
+TEST_CASE("log_density: the pool's part has a log-uniform size, its start is uniform, its subsets are equally likely") {
   const int N = 5, T = 2;
   Law law;
   for (int part = T; part <= N; ++part)
@@ -187,7 +187,7 @@ TEST_CASE("log_density: the part of the pool is log-uniform, its start uniform, 
         law[p] += std::log((part + 1.) / part) / std::log((N + 1.) / T) / (N - part + 1) * 2 / (part * (part - 1));
   check_law("log_density:max_position=5", T, law);
   CHECK(one("log_density:max_position=6", 6, 2) == count_from(0, 6));
-  // P(two neighbours are 1 apart) = T / N' for a part of N' positions, averaged over N'
+  // P(two neighbours are 1 apart) = T / N' if the part has N' positions, averaged over N'
   const int big = 200, slots = 8;
   double expected = 0, seen = 0;
   for (int part = slots; part <= big; ++part)
@@ -217,7 +217,7 @@ TEST_CASE("blocks: runs of neighbours anywhere in the pool; runs of one slot are
   CHECK(one("blocks:max_position=9,block=4", 9, 1) == count_from(0, 9));
 }
 
-TEST_CASE("contiguous: every start of the pool, or up to max_shift; pose: the two runs of the released code") {
+TEST_CASE("contiguous: any start in the pool, or up to max_shift; pose: the two runs of the released code") {
   Law law;
   for (int k = 0; k <= 3; ++k) law[count_from(k + 1, 3)] = 1 / 4.;
   check_law("contiguous:max_position=6,first=1", 3, law);
@@ -240,11 +240,11 @@ TEST_CASE("contiguous: every start of the pool, or up to max_shift; pose: the tw
   CHECK(one("pose:max_position=1", 1) == Numbers{0});
 }
 
-TEST_CASE("cape: shift and jitter are uniform, the scale log-uniform, and the order stays") {
+TEST_CASE("cape: shift and jitter are uniform, the scale log-uniform, and the order is kept") {
   const std::string still = "cape:global=0,local=0,scale=1";
   CHECK(one(still, 4) == Numbers{-1.5, -0.5, 0.5, 1.5});
   CHECK(one(still + ",centred=off", 3) == Numbers{0, 1, 2});
-  // a tenth each of the range, in ten cells
+  // ten cells, each a tenth of the range
   const auto uniform = [](const std::string& spelled, int T, const std::function<double(const Numbers&)>& where) {
     CAPTURE(spelled);
     std::map<int, double> law;
@@ -263,7 +263,7 @@ TEST_CASE("cape: shift and jitter are uniform, the scale log-uniform, and the or
   CHECK_THROWS_AS(choose_sampler("cape:local=0.6"), BadInput);
 }
 
-TEST_CASE("random_floats: sorted, and the i-th of n has mean range i / (n + 1)") {
+TEST_CASE("random_floats: sorted, and the i-th of n has the mean range i / (n + 1)") {
   const int n = 4;
   Numbers mean(n, 0);
   for (uint32_t d = 0; d < draws; ++d) {
@@ -277,7 +277,7 @@ TEST_CASE("random_floats: sorted, and the i-th of n has mean range i / (n + 1)")
   }
 }
 
-TEST_CASE("every sampler: the stream decides, sequences differ where it is random, the order of the slots stays") {
+TEST_CASE("every sampler: the stream decides, random ones differ by sequence, and positions keep the slots' order") {
   for (const Sampler& s : all_samplers()) {
     CAPTURE(s.name);
     const std::string spelled = s.name == "clipped" ? "clipped:limit=5"
@@ -291,7 +291,7 @@ TEST_CASE("every sampler: the stream decides, sequences differ where it is rando
     CHECK(p == numbers(1, 0));
     CHECK((p != numbers(1, 1)) == s.random);
     CHECK(std::is_sorted(p.begin(), p.end()));
-    if (!s.random) {  // whether later slots move earlier ones: between any two of these lengths, if at all
+    if (!s.random) {  // whether later slots move earlier ones: at least between two of these lengths
       const auto first = [&](int slots) {
         const Numbers all = sample(spelled, 1, slots, 0).tokens("test");
         return Numbers(all.begin(), all.begin() + 6);
@@ -303,7 +303,7 @@ TEST_CASE("every sampler: the stream decides, sequences differ where it is rando
       CHECK(((first(7) != first(12)) || !far.empty()) == s.by_length);
     }
     for (const double at : p) CHECK(std::isfinite(at));
-    if (s.reads_classes) continue;   // their own tests follow
+    if (s.reads_classes) continue;   // they have their own tests below
     const Positions two = sample(spelled, 2, 12, 0);
     CHECK(two.sequences() == (s.random ? 2 : 1));
     CHECK((s.even || s.only_offsets) == !sample(spelled, 1, 12, 0).distances().pairs);
@@ -320,7 +320,7 @@ Positions sample(const std::string& spelled, const std::vector<std::string>& row
   return sample(choose_sampler(spelled), {draws, int(rows[0].size()), classes(rows)}, rng);
 }
 
-TEST_CASE("samplers that read classes refuse one that is none, and those of other slots") {
+TEST_CASE("samplers that read classes refuse values that are no class, and classes for other slots") {
   Rng rng(stream(1, Purpose::positions, 0));
   const Chosen<Sampler> abacus = choose_sampler("abacus");
   CHECK_THROWS_WITH_AS(sample(abacus, {1, 2, Ids({1, 2}, {0, 7})}, rng),
@@ -331,14 +331,14 @@ TEST_CASE("samplers that read classes refuse one that is none, and those of othe
                        doctest::Contains("abacus: classes (2) for 2 slots"), BadInput);
 }
 
-TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, with one shift, and signs are 0") {
+TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, with one shift, and other symbols are 0") {
   const std::vector<std::string> rows{"01+110____", "1+0111____"};
   const Positions p = sample("restart", rows, 0);
   CHECK(p.sequences() == 2);
   CHECK(p.tokens("test") == Numbers{0, 1, 0, 0, 1, 2, 0, 1, 2, 3, 0, 0, 0, 1, 2, 3, 0, 1, 2, 3});
   CHECK(sample("abacus:shift=0", rows, 0).tokens("test") ==
         Numbers{1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 1, 0, 1, 2, 3, 4, 1, 2, 3, 4});
-  CHECK(sample("restart:first=1", {"01__", "11__"}, 0).tokens("test") == Numbers{1, 2, 1, 2});   // alike: shared
+  CHECK(sample("restart:first=1", {"01__", "11__"}, 0).tokens("test") == Numbers{1, 2, 1, 2});   // equal: shared
   CHECK(sample("restart", 1, 4, 0).tokens("test") == Numbers{0, 1, 2, 3});
   std::map<int, double> law;
   std::map<int, int> seen;
@@ -349,12 +349,12 @@ TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, wit
     ++seen[int(a[0]) - 1];
   }
   CHECK(surprise(law, seen, draws) < one_in_a_million);
-  const Positions apart = sample("abacus", {"01__", "11__"}, 0, 2);   // a draw for each sequence
+  const Positions apart = sample("abacus", {"01__", "11__"}, 0, 2);   // each sequence has its own draw
   CHECK(apart.sequences() == 2);
   CHECK(apart.tokens("test")[0] != apart.tokens("test")[4]);
 }
 
-TEST_CASE("coupled: equal places have equal numbers, from both ends and by halves, of a random subset") {
+TEST_CASE("coupled: corresponding slots have equal numbers, from both ends and by halves, from a random subset") {
   const std::vector<std::string> rows{"01101_____", "011+0_____"};
   const int T = 10, K = 5;
   for (const char* spelled : {"coupled:dyadic", "coupled:dyadic,shuffled"}) {
@@ -364,7 +364,7 @@ TEST_CASE("coupled: equal places have equal numbers, from both ends and by halve
     const auto id = [&](int row, int t, int channel) { return all[size_t((row * T + t) * K + channel)]; };
     for (int t = 0; t < 5; ++t) {
       CHECK(id(0, t, 0) == id(0, 5 + t, 0));             // duplicate
-      CHECK(id(0, t, 1) == id(0, 9 - t, 0));             // reverse: b of the input is a of the output
+      CHECK(id(0, t, 1) == id(0, 9 - t, 0));             // reverse: slot b of the input belongs to slot a of the output
       CHECK(p.tokens("test")[size_t(t)] == id(0, t, 0));
       CHECK(id(0, t, 2) == id(0, t / 2, 0));
       CHECK(id(0, t, 3) == id(0, (4 - t) / 2, 0));

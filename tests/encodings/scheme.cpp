@@ -22,7 +22,7 @@ int64_t count(const std::string& spelled) { return model_of(spelled, {}).params.
 
 }  // namespace
 
-TEST_CASE("encodings: no two have one name, and each option takes its default") {
+TEST_CASE("encodings: names are unique, and each option accepts its default") {
   std::set<std::string> names;
   for (const Scheme& s : all_encodings()) {
     CHECK_MESSAGE(names.insert(s.name).second, s.name, " stands in the list twice");
@@ -38,7 +38,7 @@ TEST_CASE("sinusoid: golden values, sine half first") {
   CHECK_THROWS_AS(sinusoid({1}, 5), BadInput);
 }
 
-TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that tells left from right") {
+TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that distinguishes left and right") {
   const std::vector<std::vector<double>> golden = {
       {.00390625}, {.0625, .00390625}, {.25, .0625, .015625, .00390625, .5, .125},
       {.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625},
@@ -78,7 +78,7 @@ TEST_CASE("initial values: learned N(0, 1) within 2, u and v N(0, 0.02^2), W_R 1
       sum += double(v), squares += double(v) * double(v), most = std::max(most, std::abs(double(v)));
     return std::array{sum / double(x.size()), std::sqrt(squares / double(x.size())), most};
   };
-  const ModelShape paper;   // its sizes: enough numbers for a law
+  const ModelShape paper;   // the paper's sizes: enough numbers to test a distribution
   const auto table = moments(model_of("learned", paper).params.at("encoding.table"));
   constexpr double cut = 0.8796;   // the standard deviation of N(0, 1) given |x| < 2
   CHECK((std::abs(table[0]) < 0.01 && std::abs(table[1] - cut) < 0.01 && table[2] < 2));
@@ -105,7 +105,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
       for (int h = 0; h < H; ++h)
         for (int i = 0; i < T; ++i) {
           const int64_t qi = (int64_t(b * T + i) * H + h) * D;
-          std::vector<double> a(C, 0), turned(C);   // a = W_R^T (q + v): how much the query wants of each channel of PE
+          std::vector<double> a(C, 0), turned(C);   // a = W_R^T (q + v): the query's coefficient for each channel of PE
           for (int c = 0; c < C; ++c)
             for (int d = 0; d < D; ++d)
               a[size_t(c)] += double(w.data()[c * C + h * D + d]) *
@@ -137,7 +137,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
   }
 }
 
-TEST_CASE("relative, released: to the right all offsets are alike, to the left -r reads N - r (spec, finding 1)") {
+TEST_CASE("relative, released: on the right all offsets are alike, on the left -r reads N - r (spec, finding 1)") {
   const Model released = model_of("relative:mode=released");
   const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2), {}};
   const Tensor r = released->scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9})).r;
@@ -158,11 +158,11 @@ TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalize
   }
 }
 
-// Pair by pair from the parameters, as spec A.1 (14) has it: O(T^3), no logarithm.
-TEST_CASE("geometric: the scheme is the product formula, causal or not, with positions of any kind") {
+// Pair by pair from the parameters, by the formula of spec A.1 (14): O(T^3), without logarithms.
+TEST_CASE("geometric: the scheme equals the product formula, causal or not, with positions of any kind") {
   const Model model = model_of("geometric");
   const auto of = [&](const char* name) { return model.params.at(fmt::format("encoding.layer1.{}", name)).values(); };
-  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // away from their values at the start
+  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // changed from their initial values
     Tensor t = model.params.at(fmt::format("encoding.layer1.{}", name));
     const Tensor more = random_tensor(t.shape(), uint32_t(name[0]), 0.5);
     for (int64_t e = 0; e < t.size(); ++e) t.data()[e] += more.data()[e];
@@ -202,9 +202,9 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
   }
 }
 
-TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with the same result") {
+TEST_CASE("geometric: without a gradient a large batch is computed in parts, with the same result") {
   const Model model = model_of("geometric");
-  const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights a sequence: one at a time
+  const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights a sequence, so that each is a part
   const Shape shape{sequences, time, H, D};
   const Heads in{random_tensor(shape, 1), random_tensor(shape, 2), random_tensor({sequences, time, C}, 3)};
   const Tensor v = random_tensor(shape, 4);
@@ -215,7 +215,7 @@ TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with t
   CHECK(difference(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
-TEST_CASE("learned: rows from `first` on, interpolated between two, and no row beyond the table") {
+TEST_CASE("learned: rows from `first` on, the mean of two rows between them, and no row beyond the table") {
   ModelShape shape = shape_of();
   shape.pool = 8, shape.first = 1;
   const Model model = model_of("learned", shape);
@@ -234,12 +234,12 @@ TEST_CASE("learned: rows from `first` on, interpolated between two, and no row b
     CHECK_THROWS_AS(model.embed(x, Positions::of_tokens(1, {1, outside, 2})), BadInput);
 }
 
-TEST_CASE("a learned table is interpolated: a quarter of a position changes the result, and nothing jumps") {
+TEST_CASE("a learned table is interpolated: a quarter of a position changes the result, without jumps") {
   for (const char* spelled : {"learned", "bipe", "bipe:between=alibi", "tupe", "relative_bias", "shaw", "bert_relative",
                               "projection_bank", "deberta", "music"}) {
     CAPTURE(spelled);
     const Model model = model_of(spelled);
-    for (const Params::Entry& e : model.params.entries()) {  // some are 0 at the start
+    for (const Params::Entry& e : model.params.entries()) {  // some are 0 at first
       const Tensor more = random_tensor(e.tensor.shape(), uint32_t(e.tensor.size()), 0.5);
       for (int64_t i = 0; i < more.size(); ++i) e.tensor.data()[i] += more.data()[i];
     }
@@ -252,7 +252,7 @@ TEST_CASE("a learned table is interpolated: a quarter of a position changes the 
   }
 }
 
-TEST_CASE("schemes refuse what they cannot be, or cannot read") {
+TEST_CASE("schemes refuse impossible sizes, and positions that they cannot read") {
   CHECK_THROWS_WITH_AS(
       model_of("rope", {layers, 4, 12, false, 24, 0}),
       "rope rotates channels in pairs, but a head has (d_model = 12) / (heads = 4) = 3, an odd number of channels; "
@@ -268,7 +268,7 @@ TEST_CASE("schemes refuse what they cannot be, or cannot read") {
     const Model model(setup);
     const PositionSample draw = setup.draw();
     if (!setup.reads_positions()) {
-      CHECK_NOTHROW(Content().attend(model, draw.at_layer(1), {}));   // it does not look
+      CHECK_NOTHROW(Content().attend(model, draw.at_layer(1), {}));   // it does not read them
       continue;
     }
     CHECK_THROWS_AS(Content().attend(model, draw.at_layer(1), {}), BadInput);
@@ -277,7 +277,7 @@ TEST_CASE("schemes refuse what they cannot be, or cannot read") {
   CHECK(refused > 10);
 }
 
-TEST_CASE("compositions: parts where they belong, parameters under their layer and group, and clear errors") {
+TEST_CASE("compositions: parts apply where they belong, parameters are named by layer and group, errors are clear") {
   const Model layers_of = model_of("none|relative");
   CHECK(layers_of.params.entries().size() == 3);
   CHECK(layers_of.params.at("encoding.layer1.u").shape() == Shape{H, D});
@@ -285,7 +285,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(groups.params.entries().size() == 6);
   CHECK(groups.params.at("encoding.layer0.group1.u").shape() == Shape{3, D});
 
-  // A group computes the same as a layer of so many heads.
+  // A group computes the same as a layer with its number of heads.
   const ModelShape three = shape_of(3);
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const Content c;
@@ -355,7 +355,7 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
       CHECK(std::isnan(at(0)));
       CHECK(at(1) == std::max(j - i, -2));
       CHECK(at(2) == j - i);
-      CHECK(std::isnan(at(3)));                    // of nape's two heads the second has no positions
+      CHECK(std::isnan(at(3)));                    // the second of nape's two heads has no positions
     }
   const auto of_layers = choose_encoding("rope|none|pi:factor=2");
   ModelShape shown = causal;
@@ -370,7 +370,7 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
   CHECK_FALSE(choose_encoding("none*2+alibi*2")->pages.pictures.distances);
 }
 
-TEST_CASE("a table of the pool's positions is known by the options, and in compositions") {
+TEST_CASE("a table of the pool's positions is detected from the options, and in compositions") {
   for (const auto& [spelled, has_table] : {std::pair{"learned", true}, {"tupe", true}, {"tupe:table=sincos", false},
                                            {"bert_relative", true}, {"rope", false}, {"none*4+tupe*4", true},
                                            {"rope|tupe:table=sincos", false}, {"rope|tupe", true}}) {
@@ -415,7 +415,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
     CHECK(head(alibi, h)[2] == doctest::Approx(-10 * slope));
     CHECK(head(alibi, h)[3] == doctest::Approx(-2.5 * slope));
   }
-  // RoPE: the mean cosine. Added vectors: their cosine, which for sin and cos is the same with other frequencies.
+  // RoPE: the mean cosine. Added vectors: their cosine, which for sin and cos is that mean with other frequencies.
   const auto mean_cosine = [](double distance, int channels) {
     double sum = 0;
     for (double f : frequencies(channels)) sum += std::cos(distance * f);
@@ -427,7 +427,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
     for (const auto& [at, distance] : {std::pair{0, 0}, {1, 3}, {2, 10}, {3, 3}, {5, 7}})
       CHECK(m.values()[size_t(at)] == doctest::Approx(mean_cosine(distance, channels)).epsilon(1e-4));
   }
-  // Learned: of this model's own parameters, so every layer and head has its own.
+  // Learned: from this model's parameters, so every layer and head has its own matrix.
   CHECK(matrices("relative").size() == size_t(layers));
   CHECK(head(matrices("relative")[0], 0) != head(matrices("relative")[0], 1));
   CHECK(matrices("learned")[0].values()[0] == doctest::Approx(1));

@@ -1,5 +1,5 @@
-// Temperature policies: each with every scheme. The effect of a policy on weights is known from the weights without it:
-// softmax does not see a constant of a row, so softmax(f log a) are the weights with the factor f.
+// Temperature policies, each with every scheme. The weights with a policy follow from those without it, as softmax
+// ignores a constant of a row: softmax(f log a) are the weights with the factor f.
 #include "encodings/temperature.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Each policy with its defaults, and, unless these are enough, with each option at other values.
+// Each policy with its defaults and, unless only_plain, also with each option at other values.
 std::vector<Chosen<TemperaturePolicy>> policies(bool only_plain = false) {
   std::vector<Chosen<TemperaturePolicy>> all;
   for (const TemperaturePolicy& policy : all_temperatures()) {
@@ -37,7 +37,7 @@ struct Sharpened {
       : policy(temperature_layers(params, p, {.layers = 1, .heads = H, .d_model = C})[0]) {
     if (params.entries().empty()) return;
     params.pack();
-    for (const Params::Entry& e : params.entries())   // heads that differ, and none where the policy does nothing
+    for (const Params::Entry& e : params.entries())   // heads that differ, some without effect
       for (int64_t i = 0; i < e.tensor.size(); ++i)
         e.tensor.data()[i] = real((0.3 + 0.4 * double(i % H)) * (i < H ? 1 : -0.1));
   }
@@ -107,7 +107,7 @@ TEST_CASE("temperature: the factors of the specification, by the number of keys 
 TEST_CASE("temperature: every policy sharpens the weights of every scheme") {
   for (const bool causal : {false, true})
     for (size_t n = 0; const Setup& setup : one_draw_each(causal))
-      for (const Chosen<TemperaturePolicy>& policy : policies(n++ % 8)) {   // each eighth scheme with all values
+      for (const Chosen<TemperaturePolicy>& policy : policies(n++ % 8)) {   // every eighth scheme with other values too
         CAPTURE(setup.name());
         CAPTURE(policy.spelled());
         const Model model(setup);
@@ -148,7 +148,7 @@ TEST_CASE("temperature: the last queries against the first slots give the rows o
   }
 }
 
-TEST_CASE("temperature: gradients = those of the composed form, for inputs and what the policy learns") {
+TEST_CASE("temperature: gradients equal those of the composed form, for inputs and the policy's parameters") {
   for (const char* policy : {"ssmax", "asentmax", "head_scale", "cosine"})
     for (const Setup& setup : one_draw_each(false)) {
       CAPTURE(policy);
@@ -177,7 +177,7 @@ TEST_CASE("temperature: gradients = those of the composed form, for inputs and w
     }
 }
 
-// The logits of NoPE in a policy, worked out one by one.
+// The logits of NoPE under a policy, computed one by one.
 TEST_CASE("temperature: policies of the lengths of queries and keys, and of the state, by their formulas") {
   const std::vector<Setup> all = one_draw_each(true);
   const Setup setup = *std::find_if(all.begin(), all.end(), [](const Setup& s) { return s.scheme->name == "none"; });
@@ -236,7 +236,7 @@ TEST_CASE("temperature: policies of the lengths of queries and keys, and of the 
           });
 }
 
-TEST_CASE("temperature: asentmax:heads=second_half leaves the first half alone, and has no parameters for it") {
+TEST_CASE("temperature: asentmax:heads=second_half leaves the first half unchanged, and has no parameters for it") {
   Params params(3);
   const Temperature half = temperature_layers(params, choose_temperature("asentmax:heads=second_half"),
                                               {.layers = 1, .heads = 5, .d_model = C})[0];
@@ -257,7 +257,7 @@ TEST_CASE("temperature: asentmax:heads=second_half leaves the first half alone, 
   CHECK(difference(own, Tensor::full({B, T, 3}, 1)) > 1e-3);
 }
 
-TEST_CASE("temperature: a model takes a policy at test, its weights shared, unless the policy learns") {
+TEST_CASE("temperature: a model can get a policy at test, sharing its weights, unless the policy has parameters") {
   Params params(1);
   TransformerSpec spec;
   spec.layers = 2;

@@ -1,5 +1,5 @@
-// Schemes of windows and pieces: the distances that they make of pairs, their logits against a rotation of each pair on
-// its own, their limits at the ends of their options, and their refusals.
+// Schemes of windows and pieces: their distances for pairs, their logits against a rotation of each pair by itself,
+// the limits of their options, and their refusals.
 #include <doctest/doctest.h>
 
 #include "encodings/rotary.h"
@@ -27,7 +27,7 @@ Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
   return s->pages.pictures.distances(shape_with(causal), s.choices, p);
 }
 
-// Row i of rho, the distances from the query back, in a causal model of so many slots.
+// Row i of rho, the distances back from query i, in a causal model with `time` slots.
 std::vector<double> row(const std::string& spelled, int time, int i) {
   std::vector<double> list;
   for (real x : slice(distances(spelled, true, count_to(time)), 0, i, i + 1).values())
@@ -35,7 +35,7 @@ std::vector<double> row(const std::string& spelled, int time, int i) {
   return list;
 }
 
-// s_ij = q_i . R(d_ij) k_j / sqrt(D): each pair on its own, the query not turned, as in decoding with cached keys.
+// s_ij = q_i . R(d_ij) k_j / sqrt(D): each pair by itself, the query not rotated, as in decoding with cached keys.
 Tensor pair_by_pair(const Heads& in, const Tensor& d, const Span& span) {
   const int Tq = in.q.dim(1), Tk = in.k.dim(1);
   const std::vector<double> f = frequencies(D);
@@ -90,9 +90,9 @@ TEST_CASE("windows: golden rows of distances") {
   }
 }
 
-TEST_CASE("windows: the distances of positions that a cache closes up, for positions of any kind") {
+TEST_CASE("windows: the distances of positions that a cache renumbers, for positions of any kind") {
   const Positions p = Positions::of_tokens(1, {3, 4.5, 9, 11, 20, 22, 23});
-  const Tensor d = distances("sinks:window=2,sinks=2", true, p);   // of query 6 slots 2, 3 and 4 are left out
+  const Tensor d = distances("sinks:window=2,sinks=2", true, p);   // query 6 does not see slots 2, 3 and 4
   const std::vector<double> expected = {3. - 9 - 1, 4.5 - 9 - 1};
   for (int j = 0; j < 2; ++j) CHECK(double(d.data()[6 * 7 + j]) == doctest::Approx(expected[size_t(j)]));
   const Tensor wide = distances("rerope:window=4", true, p);
@@ -100,7 +100,7 @@ TEST_CASE("windows: the distances of positions that a cache closes up, for posit
   CHECK(double(wide.data()[7]) == -1.5);
 }
 
-TEST_CASE("windows: logits are those of each pair turned by its distance, for positions and queries of any kind") {
+TEST_CASE("windows: logits equal those of each pair rotated by its distance, for positions and queries of any kind") {
   const std::vector<std::vector<double>> kinds = {{0, 1, 2, 3, 4, 5}, {2, 4.5, 7, 9.5, 12, 14.5}, {9, 8, 7, 6, 5, 4},
                                                   {1, 2, 5, 11, 12, 20}, {0.5, 7, 3, 3.25, 9, 2}, {2, 2, 2, 2, 2, 2}};
   int met = 0;
@@ -136,7 +136,7 @@ TEST_CASE("windows: logits are those of each pair turned by its distance, for po
 
 TEST_CASE("windows: pieces = pair by pair, gradients too, also with temperatures and padding") {
   const std::vector<double> even = {0, 1, 2, 3, 4, 5};
-  std::vector<double> twice = even;   // the other sequence in other steps by a hair: chosen pair by pair
+  std::vector<double> twice = even;   // the other sequence's steps differ by a hair: it goes pair by pair
   for (const double p : even) twice.push_back(p * (1 + 1e-13));
   REQUIRE(bool(Positions::of_tokens(2, twice).distances().pairs));
   for (const char* spelled : {"rerope:window=2", "rerope:window=3,leaky=2", "self_extend:window=2,group=2",
@@ -192,7 +192,7 @@ TEST_CASE("windows: limits (spec A.7)") {
   }
 }
 
-TEST_CASE("xpos: golden factors of D = 8, and products that fade by them") {
+TEST_CASE("xpos: golden factors for D = 8, and products that decay by them") {
   const double golden[] = {0.2857, 0.4643, 0.6429, 0.8214};
   ModelShape shape = shape_with(true);
   shape.heads = 1, shape.d_model = 8;
@@ -207,7 +207,7 @@ TEST_CASE("xpos: golden factors of D = 8, and products that fade by them") {
   }
 }
 
-TEST_CASE("layers: which have windows, which no positions, and the temperatures of these") {
+TEST_CASE("layers: those with windows, those without positions, and the temperatures of the latter") {
   const Positions p = count_to(T);
   const auto layer = [&](const char* spelled, size_t n) { return logits_in(spelled, p, true, n, 6); };
   const Tensor plain = logits_in("none", p, true, 0, 6), rope = logits_in("rope", p, true, 0, 6);
@@ -238,7 +238,7 @@ TEST_CASE("layers: which have windows, which no positions, and the temperatures 
   CHECK(text.find("346 tokens, 0.68 of length") != std::string::npos);
 }
 
-TEST_CASE("nape: slopes of half the heads, none of the others") {
+TEST_CASE("nape: half of the heads have slopes, the others none") {
   const auto bias = [](const char* spelled) {
     const Model model(choose_encoding(spelled, trained_on(1024)), shape_with(true));
     return model->scores(Content().heads(model, count_to(T)), count_to(T)).bias.values();
@@ -246,7 +246,7 @@ TEST_CASE("nape: slopes of half the heads, none of the others") {
   const std::vector<real> linear = bias("nape"), exponential = bias("nape:slopes=exponential");
   for (int h = 0; h < H; ++h) {
     const double golden[2][H] = {{1, 1. / 2, 0, 0}, {1, 1. / 2, 0, 0}};
-    CHECK(double(linear[size_t(h)]) == doctest::Approx(-5 * golden[0][h]));             // the key 5 before
+    CHECK(double(linear[size_t(h)]) == doctest::Approx(-5 * golden[0][h]));             // the key 5 slots before
     CHECK(double(exponential[size_t(h)]) == doctest::Approx(-5 * golden[1][h]));
   }
   ModelShape six = shape_with(true);
@@ -273,7 +273,7 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
   }
 }
 
-TEST_CASE("windows: a length that is not said is a share of the trained length, in every spelling") {
+TEST_CASE("windows: a length that is left out is a share of the trained length, in every spelling") {
   const auto spelled = [](const char* text) { return choose_encoding(text).spelled(); };
   CHECK(spelled("rerope") == "rerope:window=0.5L");
   CHECK(spelled("rerope:leaky=4") == "rerope:window=0.5L,leaky=4");
@@ -290,17 +290,17 @@ TEST_CASE("windows: a length that is not said is a share of the trained length, 
                        BadInput);
 }
 
-TEST_CASE("lengths: each scheme, sampler and temperature takes the trained length of the run where none is said") {
+TEST_CASE("lengths: each scheme, sampler and temperature takes the run's trained length if none is given") {
   int schemes = 0, samplers = 0, temperatures = 0;
   for (const Scheme& s : all_encodings())
     for (const Option& o : s.options)
-      if (o.name == "length" && s.name != "fire") {  // whose L is learned, from 512 on
+      if (o.name == "length" && s.name != "fire") {  // its L is learned, and begins at 512
         CAPTURE(s.name);
         const Choices c = choose_encoding(s.name, trained_on(128)).choices;
         CHECK(c.spelled().find("length=128") != std::string::npos);
         CHECK(c.number("length") == 128);
         CHECK(choose_encoding(s.name + ":length=99", trained_on(128)).choices.number("length") == 99);
-        // without a known trained length no share of it is computed
+        // without a known trained length its share is not computed
         CHECK_THROWS_WITH_AS(choose_encoding(s.name).choices.number(o.name),
                              doctest::Contains("is a share of the trained length, which is unknown here"), BadInput);
         ++schemes;
@@ -328,7 +328,7 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the trained lengt
   CHECK(temperatures == 2);
 }
 
-TEST_CASE("windows: a scheme says which option no string reaches, and its layers are then those of RoPE") {
+TEST_CASE("windows: a scheme names the option that no string reaches, and its layers then equal those of RoPE") {
   const auto said = [](const std::string& spelled, int slots, int positions) {
     const Chosen<Scheme> s = choose_encoding(spelled, trained_on(1024));
     return s->pages.unreached(s.choices, {slots, positions});
@@ -346,7 +346,7 @@ TEST_CASE("windows: a scheme says which option no string reaches, and its layers
   CHECK(said("scale_invariant:of=rerope/window=512", 40, 40) == "window = 512");
 }
 
-TEST_CASE("windows: an option is said to be out of reach exactly where the logits do not change with it") {
+TEST_CASE("windows: an option is named as out of reach exactly if the logits do not change with it") {
   constexpr int T = 6, layers = 4;
   const Positions counted = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   int tried = 0;
@@ -360,7 +360,7 @@ TEST_CASE("windows: an option is said to be out of reach exactly where the logit
       try {
         if (!beyond(500)) continue;
         choose_encoding(at(T - 2), trained_on(T));
-      } catch (const BadInput&) { continue; }                  // no number of slots
+      } catch (const BadInput&) { continue; }                  // options that are no number of slots
       for (int value = T - 2; value <= T + 1; ++value) {
         float moved = 0;
         for (size_t n = 0; n < layers; ++n)

@@ -141,7 +141,7 @@ TEST_CASE("documents: packed losses and gradients are those of the documents alo
   CHECK(differ > held * 9 / 10);
 }
 
-TEST_CASE("documents: those of equal length share a random draw of positions, and each begins anew if positions count") {
+TEST_CASE("documents: those of equal length share a random draw of positions, and each begins anew if they count") {
   for (const char* encoding : {"rope", "learned", "t5", "rope|none"})
     for (const char* sampler : {"randomized:max_position=64", "randomized|sequential"}) {
       const Compared c = compared(decoder_of(encoding, false), sampler);

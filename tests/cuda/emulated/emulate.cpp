@@ -66,7 +66,7 @@ TEST_CASE("emulation: three dimensions of blocks, threads that leave early") {
   CHECK(count == 40 * (12 * 1 + 8 * 10 * 3 + 6 * 100 * 6 + 24 * 3));
 }
 
-#ifndef __SANITIZE_ADDRESS__   // its address sanitizer does not know the stacks of fibers, and fails on an exception there
+#ifndef __SANITIZE_ADDRESS__   // ASan does not know the stacks of fibers, and fails on an exception there
 TEST_CASE("emulation: a missing __syncthreads is found") {
   std::vector<int> y(2 * 64);
   CHECK(holds(error_of(64, [&] { block_sum(y.data(), false); }), "no barrier in between"));
@@ -185,7 +185,7 @@ TEST_CASE("emulation: a thread sees the data of its asynchronous copy once it ha
   }
 }
 
-TEST_CASE("emulation: reads beyond the end or of unwritten memory, and barriers that some threads never reach, are found") {
+TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and barriers that some threads never reach") {
   CHECK(holds(error_of(32, [] {
                 SHARED(int, x, 31);
                 x[threadIdx.x] = 1;

@@ -27,13 +27,13 @@ TEST_CASE("cuda: in a count without computing, the host reads zeros, whatever me
   for (const real x : nan.values()) CHECK(x == 0);
 }
 
-TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU gets only the numbers of rows that it has") {
+TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU is sent only the numbers of rows it has") {
   const auto kilobytes = [](std::vector<double> positions) {
     positions.resize(256, 3);
     const int64_t before = cuda::given().bytes;
     const Tensor there = sinusoid(positions, 64, Device::cuda);
     CHECK(there.values() == sinusoid(positions, 64).values());
-    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // without the reads of values()
+    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // not those read here
   };
   kilobytes({0});                                   // the first call uploads the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
@@ -61,7 +61,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
         {"geometric", "sequential", 40, 279, 105, 2380, false},
         {"geometric", "sequential", 40, 254, 105, 2330, true}}) {
     const bool doubles = sizeof(real) > sizeof(float);                       // doubles fill the room for sums sooner
-    if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for doubles here
+    if (doubles && line.fused && line.length == 40) continue;                // and need too much shared memory
     const BlockKernels blocks(line.fused);
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                                {"device", "cuda"}, {"curriculum", "fixed"},
