@@ -12,7 +12,7 @@ using namespace poslab;
 
 namespace {
 
-// Rows of normal logits, each with one more that is larger than they are.
+// Rows of normal logits, each with one planted logit.
 struct Simulated {
   int keys;
   double deviation, planted;
@@ -42,7 +42,7 @@ struct Simulated {
     }
     return mean;
   }
-  // The tau at which a figure is `wanted`; the largest weight falls with tau, entropy rises.
+  // The tau that gives a figure the value `wanted`; the largest weight falls with tau, entropy rises.
   template <class Figure>
   double tau_of(double wanted, bool rising, const Figure& figure) const {
     double low = 0.02, high = 1.5;
@@ -67,7 +67,7 @@ RunSpec small() {
                             {"batch", "4"},
                             {"seed", "3"}}));
 }
-// A model whose logits are not all near 0, as at the start of training.
+// Scales the weights, so that logits are not all near 0, as they are before training.
 void sharpen(State& state) {
   for (const Params::Entry& e : state.params.entries())
     if (e.name.find("attention.query") != std::string::npos || e.name.find("embedding") != std::string::npos)
@@ -92,8 +92,8 @@ TEST_CASE("align: the golden numbers of the propositions and of the log rule") {
   CHECK(proposition1(1, from, 0, to, 0).tau == doctest::Approx(log_rule(from, to)));
 }
 
-TEST_CASE("align: proposition 1 against simulated logits, where one key has little weight, and where it has much") {
-  // e^l / (L e^(s^2 / 2)): the largest weight as the proposition counts it, the planted key not in the sum
+TEST_CASE("align: proposition 1 against simulated logits, if one key has little weight, and if it has much") {
+  // e^l / (L e^(s^2 / 2)): the largest weight as the proposition estimates it, without the planted key in the sum
   const double s = .25, planted = std::log(.01 * 512) + s * s / 2;
   const Simulated brief(512, s, planted, 60, 1), lengthy(15000, s, planted, 30, 2);
   const double P = brief.at(1).weight;
@@ -103,7 +103,7 @@ TEST_CASE("align: proposition 1 against simulated logits, where one key has litt
   CHECK(within(p.tau, lengthy.tau_of(P, false, weight_of)) < .02);
   CHECK(within(P, lengthy.at(p.tau).weight) < .02);
   CHECK(within(std::log(512) - s * s / 2, brief.at(1).entropy) < .02);
-  // A key with a quarter of all weight is itself a large part of the sum: 0.28 / 1.28 is measured.
+  // A key with a quarter of all weight is itself a large part of the sum: the actual weight is 0.28 / 1.28.
   const Simulated peaked(512, s, std::log(.28 * 512) + s * s / 2, 60, 3);
   const double much = peaked.at(1).weight;
   CHECK(within(.28 / 1.28, much) < .02);
@@ -113,19 +113,19 @@ TEST_CASE("align: proposition 1 against simulated logits, where one key has litt
   CHECK((within(found, tau) > .01 && within(found, tau) < .04));
 }
 
-TEST_CASE("align: proposition 2 against simulated logits, where none stands out, and where one does") {
+TEST_CASE("align: proposition 2 against simulated logits, without and with a key that stands out") {
   const double s = 1;
   const Simulated brief(512, s, 0, 60, 4), lengthy(2048, s, 0, 60, 5);
   const double tau = proposition2(512, s * s, 2048, s * s), H = brief.at(1).entropy;
   CHECK(within(std::log(512) - s * s / 2, H) < .02);
   CHECK(within(tau, lengthy.tau_of(H, true, entropy_of)) < .02);
   CHECK(within(H, lengthy.at(tau).entropy) < .02);
-  const double planted = std::log(.28 * 512) + s * s / 2;  // of proposition 1
+  const double planted = std::log(.28 * 512) + s * s / 2;  // as for proposition 1
   const Simulated peaked(2048, s, planted, 60, 6);
   CHECK(within(tau, peaked.tau_of(Simulated(512, s, planted, 60, 7).at(1).entropy, true, entropy_of)) > .2);
 }
 
-TEST_CASE("align: Algorithm 1 takes the temperature of the grid that comes nearest, for the model, a layer, a head") {
+TEST_CASE("align: Algorithm 1 takes the nearest temperature of the grid, for the model, a layer, or a head") {
   State state(small());
   sharpen(state);
   const Probed model = probed(state, 4);
@@ -166,7 +166,7 @@ TEST_CASE("align: Algorithm 1 takes the temperature of the grid that comes neare
   }
 }
 
-TEST_CASE("align: the rules by their formulas, from the first layer of a model") {
+TEST_CASE("align: the rules equal their formulas, with figures of a model's first layer") {
   State state(small());
   const Probed model = probed(state, 2);
   const RowMeans from = dispersion(model, 5, {}, aligned_on).of_layer(0),

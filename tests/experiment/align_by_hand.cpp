@@ -1,5 +1,5 @@
-// Alignment of a made-up model, whose figures at each temperature are known, and of a small one against a search by
-// hand: the choice between two equally near temperatures, unreachable targets, refusals.
+// Alignment of a made-up model whose figures are known at each temperature, and of a small one against a search by
+// hand: the choice between two temperatures that are equally near, unreachable targets, refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,13 +11,13 @@ using namespace poslab;
 
 namespace {
 
-// Figures of a row of weights in a layer, 1 or 2, over so many keys at a temperature.
+// The figures of a row of weights in layer 1 or 2, for a number of keys and a temperature.
 struct MadeUpRow {
   double largest_weight = .5, entropy = 1, variance = 1;
 };
 using MadeUpRows = std::function<MadeUpRow(int layer, int keys, double tau)>;
 
-// A model of 2 layers with a head each that attends so.
+// A model of 2 layers with one head each, whose rows have these figures.
 Probed made_up_model(const MadeUpRows& row_of) {
   const auto run = [row_of](const Look& look) {
     Trace trace({"*"});
@@ -63,7 +63,7 @@ State sharp_model(bool causal) {
 
 }  // namespace
 
-TEST_CASE("align: of two temperatures that are as near, the larger one, in whichever order they are tried") {
+TEST_CASE("align: of two equally near temperatures the larger one is taken, in whatever order they are tried") {
   const Probed model = made_up_model([](int, int keys, double tau) {
     return keys == 8  ? MadeUpRow{.5, 1}
            : tau > .9 ? MadeUpRow{.25, 2}
@@ -77,8 +77,8 @@ TEST_CASE("align: of two temperatures that are as near, the larger one, in which
           for (const double tau : l.tau) CHECK(tau == 1);
 }
 
-TEST_CASE("align: a target that no temperature reaches is counted, and has the nearest one") {
-  // of the golden numbers: a variance of 2 can be reached, one of 3 cannot
+TEST_CASE("align: a target that no temperature reaches is counted, and gets the nearest temperature") {
+  // with the golden numbers a variance of 2 can be reached, and 3 cannot
   const Probed model = made_up_model([](int layer, int, double) { return MadeUpRow{.28, 1, layer == 1 ? 3. : 2.}; });
   const double nearest = 3 / (std::log(.28 * 512) + 1.5);
   Aligning how{.mode = AlignMode::prop1, .shortest = 512, .longer = {15000}};
@@ -96,9 +96,9 @@ TEST_CASE("align: a target that no temperature reaches is counted, and has the n
   CHECK(align(model, how, {}).lengths[0].unreachable == 0);
 }
 
-TEST_CASE("align: figures that are no numbers are refused by mode and layer, if they are read") {
+TEST_CASE("align: figures that are NaN are refused by mode and layer, if they are read") {
   const double nan = std::nan("");
-  // The second layer has no logits, and the propositions of the whole model do not read it.
+  // The second layer has no logits; the propositions for the whole model do not read that layer.
   const Probed mixed = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 1 ? 1. : nan}; });
   const Probed other = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 2 ? 1. : nan}; });
   const Probed broken = made_up_model([&](int layer, int keys, double tau) {
@@ -121,7 +121,7 @@ TEST_CASE("align: figures that are no numbers are refused by mode and layer, if 
     }
 }
 
-TEST_CASE("align: steps end at the number that was said, and keys have to rise") {
+TEST_CASE("align: the search takes the given number of steps, and numbers of keys have to rise") {
   const Probed model = made_up_model([](int layer, int keys, double tau) {
     return MadeUpRow{tau / (layer + keys), tau * keys};
   });
@@ -142,7 +142,7 @@ TEST_CASE("align: steps end at the number that was said, and keys have to rise")
         "align: the long length 32 has 12 keys and 16 has 12; let lengths rise by more");
 }
 
-TEST_CASE("align: by layer and by head as a search by hand, one layer or head after the other") {
+TEST_CASE("align: by layer and by head it equals a search by hand, one layer or head after the other") {
   for (const bool causal : {false, true}) {
     const State state = sharp_model(causal);
     const Probed model = probed(state, 4);
@@ -158,14 +158,14 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
         const AlignedTemperatures t{2, 2, "0badcafe", double(model.keys(5)), {}};
         for (size_t n = 0; n < how.longer.size(); ++n) {
           std::vector<double> best(size_t(2 * groups), 1.);
-          for (int at = 0; at < 2 * groups; ++at) {  // what comes later is at 1, also the other head of the layer
+          for (int at = 0; at < 2 * groups; ++at) {  // later ones are at 1, including the other head of the layer
             const auto of = [&](const Dispersion& d) {
               const RowMeans m = groups == 1 ? d.of_layer(at) : d.of(at / 2, at % 2);
               return mode == AlignMode::pmax ? m.largest_weight : m.entropy;
             };
             double least = INFINITY, nearest = 0;
             for (const double tau : how.grid) {
-              AlignedTemperatures tried = t;   // this length alone
+              AlignedTemperatures tried = t;   // only this length
               std::vector<double> taus = best;
               taus[size_t(at)] = tau;
               tried.lengths.push_back({double(model.keys(how.longer[n])), taus});
@@ -183,7 +183,7 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
   }
 }
 
-TEST_CASE("align: the temperature of a length is its own, whatever other lengths are asked") {
+TEST_CASE("align: a length's temperature does not depend on the other lengths") {
   for (const bool causal : {false, true}) {
     const State state = sharp_model(causal);
     const Probed model = probed(state, 4);

@@ -1,4 +1,4 @@
-// The user's own strings: how they are read, that the answer is the model's own, refusals.
+// The user's own strings: how they are read, that the answer is the model's, and refusals.
 #include "experiment/ask.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ RunSpec tiny(const Settings& more = {}) {
 
 }  // namespace
 
-TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
+TEST_CASE("ask: strings drawn by a task are valid, can be written, and are read again") {
   for (const Task& entry : all_tasks()) {
     CAPTURE(entry.name);
     const Task& t = task(entry.name);
@@ -53,7 +53,7 @@ TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
   }
 }
 
-TEST_CASE("ask: a run that is tested with dropout is asked without, and the answer says so") {
+TEST_CASE("ask: a run whose tests have dropout is asked without it, and the answer says so") {
   const auto note = [](const char* on) {
     return StringsLearner(State(tiny({{"test_dropout", on}}))).respondent("", "").note;
   };
@@ -61,7 +61,7 @@ TEST_CASE("ask: a run that is tested with dropout is asked without, and the answ
   CHECK(note("on") == "; without the dropout that the run's tests have");
 }
 
-TEST_CASE("ask: positions, temperature and heads of one's own") {
+TEST_CASE("ask: given positions, temperature and silenced heads") {
   const State state(tiny());
   const Tokens input = {0, 1, 1, 0};
   const Looked plain = ask(state, input, Asking{});
@@ -79,7 +79,7 @@ TEST_CASE("ask: positions, temperature and heads of one's own") {
   CHECK(same({.temperature = choose_temperature("constant:tau=1")}));
   CHECK_FALSE(same({.temperature = choose_temperature("constant:tau=0.1")}));
   CHECK_FALSE(same({.silenced = {{1, 0}}}));
-  // Without any head the slots of an answer see no input: all say the same.
+  // Without heads the output slots see no input: all have the same answer.
   const Answer deaf = ask(state, input, {.silenced = {{0, 0}, {0, 1}, {1, 0}, {1, 1}}}).answer;
   for (size_t n = 2; n < deaf.probability.size(); ++n)
     CHECK(deaf.probability[n] == doctest::Approx(deaf.probability[n % 2]).epsilon(1e-5));
@@ -90,7 +90,7 @@ TEST_CASE("ask: positions, temperature and heads of one's own") {
   CHECK_THROWS_AS(ask(state, {}, Asking{}), BadInput);
 }
 
-TEST_CASE("ask: of all strings of small lengths those fit that the task draws, and a few more that have an answer") {
+TEST_CASE("ask: of all short strings those that the task draws are valid, and a few more that have an answer") {
   using testing::oracles;
   for (const auto& oracle : oracles()) {
     CAPTURE(oracle.task);
@@ -148,7 +148,7 @@ TEST_CASE("ask: strings as people write them") {
   CHECK_FALSE(holds(refusal("reverse_string", std::string(100, '7')), std::string(41, '7')));
 }
 
-TEST_CASE("ask: the answer is the model's own, slot by slot") {
+TEST_CASE("ask: the answer is the model's, slot by slot") {
   for (const char* sampler : {"randomized", "sequential"}) {
     const State state(tiny({{"positions", sampler}}));
     const Tokens x = {0, 1, 1, 0, 1};
@@ -171,7 +171,7 @@ TEST_CASE("ask: the answer is the model's own, slot by slot") {
   }
 }
 
-TEST_CASE("ask: a mean over draws of positions, where they are random") {
+TEST_CASE("ask: with random positions the answer is a mean over draws") {
   const State state(tiny());
   const Tokens x = {0, 1, 1, 0, 1, 1};
   const Answer three = ask(state, x, 3);
@@ -191,7 +191,7 @@ TEST_CASE("ask: a mean over draws of positions, where they are random") {
   CHECK(ask(State(tiny({{"positions", "sequential"}})), x, 3).draws == 1);
 }
 
-TEST_CASE("ask: other positions and temperatures, and what they have no room for") {
+TEST_CASE("ask: other positions and temperatures, and those that have no room") {
   State state(tiny());
   const Tokens x = {0, 1, 1, 0, 1, 1}, at_500(500, 1);
   const auto plain = ask(state, x).probability;
@@ -238,7 +238,7 @@ TEST_CASE("ask: attention weights are those that a trace records, and sum to one
   CHECK(trace.captured.begin()->second.values() == w);
 }
 
-TEST_CASE("ask: every task has an example, a form and at most five lines of prose; so has every other thing") {
+TEST_CASE("ask: every task has an example, a form and at most five lines of prose; so have all other topics") {
   const auto short_prose = [](const std::string& name, const std::string& about) {
     CAPTURE(name);
     CHECK(about.size() > 40);

@@ -1,4 +1,4 @@
-// How dispersed attention is: sorted logits against rows that are known, and quantiles of the normal distribution.
+// The dispersion of attention: sorted logits against known rows, and quantiles of the normal distribution.
 #include "experiment/dispersion.h"
 
 #include <doctest/doctest.h>
@@ -13,14 +13,14 @@ using namespace poslab;
 
 namespace {
 
-// Logits of a model that looks at these alone, (1, heads, queries, keys); of how many queries it was asked for.
+// A model whose logits are these, (1, heads, queries, keys); `asked`: the number of queries that were requested.
 struct KnownRows {
   static constexpr int heads = 2, keys = 8;
   std::vector<real> s;
   int queries, asked = 0;
   explicit KnownRows(int n) : queries(n) {
     Rng rng({0, 9, 4});
-    for (int i = 0, row = 0; i < heads * n * keys; row = ++i / keys)   // means that differ
+    for (int i = 0, row = 0; i < heads * n * keys; row = ++i / keys)   // means that differ by row
       s.push_back(real(rng.normal() + row));
   }
   Probed model(bool causal) {
@@ -32,7 +32,7 @@ struct KnownRows {
     };
     return {.layers = 1, .heads = heads, .causal = causal, .keys = [](int) { return keys; }, .run = run};
   }
-  // Sorted, less their mean, without masked keys.
+  // The sorted logits of a row less their mean, without masked keys.
   std::vector<double> sorted(int head, int query) const {
     std::vector<double> row;
     for (int j = 0; j < keys; ++j)
@@ -60,7 +60,7 @@ TEST_CASE("sorted logits: of each row less its mean, then averaged over rows and
   CHECK(std::is_sorted(found.begin(), found.end()));
 }
 
-TEST_CASE("sorted logits: of a causal model those of the last eighth of the queries") {
+TEST_CASE("sorted logits: a causal model gives those of the last eighth of its queries") {
   constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
   KnownRows rows(keys);
   const std::vector<double> found = sorted_logits(rows.model(true), keys, keys, 1);
@@ -71,11 +71,11 @@ TEST_CASE("sorted logits: of a causal model those of the last eighth of the quer
   }
 }
 
-TEST_CASE("sorted logits: masked keys are left out, between two of them it is linear, and a row of one counts not") {
+TEST_CASE("sorted logits: masked keys are left out, values between keys are linear, rows of one key do not count") {
   constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
   KnownRows rows(1);
   for (int n = 0; n < heads * keys; ++n) rows.s[size_t(n)] = -std::numeric_limits<real>::infinity();
-  for (const int key : {1, 4, 7}) rows.s[size_t(key)] = real(key);                 // head 1: -3, 0, 3 about their mean
+  for (const int key : {1, 4, 7}) rows.s[size_t(key)] = real(key);                 // head 1: -3, 0, 3 around the mean
   rows.s[keys] = 5;                                                                // head 2: one key
   const std::vector<double> found = sorted_logits(rows.model(false), keys, 6, 1);  // at -1/4, 1/4, ... of the ranks
   const double expected[] = {-3, -2.25, -.75, .75, 2.25, 3};
@@ -97,7 +97,7 @@ TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
     for (int j = 0; j < T; ++j)
       CHECK(all.of[size_t(h * T + j)] == doctest::Approx(std::exp2(-4 * (h + 1)) * (j - query / 2.)).epsilon(1e-5));
   CHECK(of("none").of.empty());
-  CHECK(of("geometric").of.empty());  // it has no logits
+  CHECK(of("geometric").of.empty());  // geometric has no logits
   const Biases window = of("window:window=3*1+alibi*1");
   REQUIRE(window.of.size() == 2 * T);
   for (int j = 0; j < T; ++j) {
@@ -108,7 +108,7 @@ TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
   }
 }
 
-TEST_CASE("dispersion: means of the rows that see a key; of heads without one, nothing") {
+TEST_CASE("dispersion: means over the rows that see a key; nothing for heads without such rows") {
   // (1, heads 2, rows 3, figures): the first row of head 0 sees no key, and none of head 1
   const auto model = [](std::vector<double> rows) {
     const auto run = [rows](const Look& look) {

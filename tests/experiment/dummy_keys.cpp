@@ -1,4 +1,4 @@
-// Keys that are seen and say nothing, against a softmax that has them as columns.
+// Keys that take weight and give no value, against a softmax with additional columns for them.
 #include "experiment/dummy_keys.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 using namespace poslab;
 using namespace poslab::test;
 
-TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") {
+TEST_CASE("dummy keys: each takes its share of the weights, and gives no value") {
   const NoGrad still;
   constexpr int count = 7;
   for (const char* name : {"none", "rope", "alibi", "t5", "relative", "rerope:window=2"}) {
@@ -30,7 +30,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") 
     for (int64_t row = 0; row < rows.rows(); ++row) {
       const real *of_row = rows.data() + row * statistics_per_row, *w = expected.data() + row * T;
       CHECK(std::abs(of_row[0] - *std::max_element(w, w + T)) < 1e-6);
-      CHECK(std::isnan(of_row[2]));  // its logits are not written out
+      CHECK(std::isnan(of_row[2]));  // its logits are not returned
     }
     const Tensor o = permute(matmul(expected, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3});
     CHECK(difference(wrapped.attend(in, c.v, p, {}), o) < 1e-5);

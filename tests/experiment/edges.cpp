@@ -1,4 +1,4 @@
-// Where experiments change over: options and lengths that few runs have, and numbers that are not there.
+// The limits of experiments: options and lengths that few runs have, and missing numbers.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ RunSpec small_run(const Settings& more) {
 
 }  // namespace
 
-TEST_CASE("runs: a list of positions that is too short for the test alone says so") {
+TEST_CASE("runs: a list of positions that is too short only for the test is refused with that reason") {
   const auto refused = [](const char* list) -> std::string {
     try {
       strings_kind().check(small_run({{"encoding", "rope"}, {"positions", std::string("given:at=") + list}}));
@@ -44,7 +44,7 @@ TEST_CASE("runs: a list of positions that is too short for the test alone says s
                        BadInput);
 }
 
-TEST_CASE("runs: a finite table is asked for the positions of the longest strings before anything is trained") {
+TEST_CASE("runs: a finite table is checked for the positions of the longest strings before training begins") {
   const auto refused = [](const Settings& more) -> std::string {
     try {
       strings_kind().check(small_run(more));
@@ -77,7 +77,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(added("sequential&stretched:gap=9") == "");
   CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, but the table of learned") !=
         std::string::npos);
-  // Distances of 39 have a row from any first position; a scheme without a table takes any; of two, one may have one.
+  // Distances of 39 have rows from any first position; a scheme without a table takes any; one of two may have a table.
   const auto given = [&](const char* encoding, const std::string& last) {
     return refused({{"encoding", encoding},
                     {"test_positions", "given:at=100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 " +
@@ -91,13 +91,13 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(given("tupe", "120") != "");
   CHECK(given("sincos&bert_relative", "139") == "");
   CHECK(given("learned&rope", "139").find("the table of learned has 40 rows") != std::string::npos);
-  // Positions given for the test need not fit the strings of training, nor the other way round.
+  // Positions given for the test need not fit training, nor those given for training the test.
   CHECK(refused({{"encoding", "rope"}, {"test_positions", "given:at=0 1"}, {"eval_lengths", "1"}}) == "");
   CHECK(refused({{"encoding", "rope"}, {"positions", "given:at=0 1 2 3 4 5 6 7 8 9 10 11"},
                  {"test_positions", "sequential"}}) == "");
 }
 
-TEST_CASE("runs: lengths beyond all that a test has, and models without a plane, are refused") {
+TEST_CASE("runs: lengths beyond all that a test has, and models too narrow for a plane, are refused") {
   const State state(small_run({{"d_model", "1"}}));
   CHECK_THROWS_WITH_AS(pca(state, {3}, 4), "inspect: d_model = 1 has no plane; use 2 or more", BadInput);
   for (const int length : {0, 10'000'000})
@@ -106,7 +106,7 @@ TEST_CASE("runs: lengths beyond all that a test has, and models without a plane,
   CHECK(!mean_from({}, 1));
 }
 
-TEST_CASE("runs: a word of several signs is no digit, whatever it begins with") {
+TEST_CASE("runs: a word of several characters is no digit, whatever it begins with") {
   Task t;
   t.alphabet = {"1", "10", "+"};
   const auto of = [](TokenClass c) { return int(c); };
@@ -115,14 +115,14 @@ TEST_CASE("runs: a word of several signs is no digit, whatever it begins with") 
         std::vector<int>{of(TokenClass::digit), of(TokenClass::sign), of(TokenClass::sign), of(TokenClass::empty)});
 }
 
-TEST_CASE("runs: where no tokens are known, positions that depend on them are those of digits") {
+TEST_CASE("runs: if no tokens are known, samplers that depend on them take all for digits") {
   const RunSpec c(small_run({{"encoding", "rope"}, {"positions", "coupled"}}));
   const auto of = [&](const Ids& tokens) { return test_draw(c, 4, 0, 1, 8, tokens).at_layer(0).tokens("test"); };
   CHECK(of({}) == of(Ids({1, 8}, std::vector<int>(8, 0))));
   CHECK(of({}) != of(Ids({1, 8}, {0, 1, 0, 1, 2, 2, 2, 2})));
 }
 
-TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if any cool") {
+TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if cooling is on") {
   const auto rate = [](const char* cooling, int64_t step) {
     const RunSpec c(t5::configure({{"steps", "100"}, {"warmup", "10"}, {"cooling", cooling}, {"lr", "0.01"}}));
     return learning_rate(c, step) / 0.01;
@@ -132,7 +132,7 @@ TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if a
   CHECK(rate("0", 99) == doctest::Approx(1));
 }
 
-TEST_CASE("strings: the learning rate falls in the last steps, if any cool, and stays at 0 after them") {
+TEST_CASE("strings: the learning rate falls in the last steps, if cooling is on, and stays at 0 after them") {
   const auto rates = [](const Settings& more) {  // the learning rates of 4 steps and of one more
     State state(small_run(overlaid(all_choices(), {{"steps", "4"}, {"lr", "0.01"}}, more)));
     std::vector<double> made;
@@ -146,7 +146,7 @@ TEST_CASE("strings: the learning rate falls in the last steps, if any cool, and 
   CHECK(rates({{"cooling", "0.5"}}) == std::vector{0.01, 0.01, 0.01, 0.005, 0.});
 }
 
-TEST_CASE("inspect: a scheme without logits has no sorted ones, and all else") {
+TEST_CASE("inspect: a scheme without logits has no sorted logits, and all else") {
   const State state(small_run({{"encoding", "geometric"}}));
   const Dispersed made = dispersed(probed(state, 2), {3, 5}, 2);
   CHECK(made.shown == std::vector<int>{3, 5});
@@ -156,7 +156,7 @@ TEST_CASE("inspect: a scheme without logits has no sorted ones, and all else") {
   CHECK(dispersed(probed(State(small_run({})), 2), {3, 5}, 2).sorted.size() == 2);
 }
 
-TEST_CASE("align: the layer whose attention is NaN is named, wherever it is") {
+TEST_CASE("align: the layer whose attention is NaN is named, whichever it is") {
   constexpr int layers = 3;
   for (int bad = 0; bad < layers; ++bad) {
     const auto run = [bad](const Look& look) {

@@ -1,4 +1,4 @@
-// The estimate of memory against the real use of training and testing.
+// The estimate of memory against the memory that training and testing take.
 #include "experiment/footprint.h"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
     }
 }
 
-TEST_CASE("footprint: the estimate holds for every scheme, and for each form of one that says another size") {
+TEST_CASE("footprint: the estimate holds for every scheme, and for each of its variants that states another size") {
   std::vector<std::string> all;
   const ModelShape shape{.layers = 2, .heads = 8, .d_model = 64};
   for (const Scheme& scheme : all_encodings()) {
@@ -68,7 +68,7 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
         if (scheme.pages.cost.matrices(shape, choices) != plain) all.push_back(spelled);
       }
   }
-  // a share of the layers and a share of the heads
+  // schemes in only some of the layers or heads
   for (const char* composed : {"cope|none", "cope*2+none*6", "dape*1+none*7", "path:reflect|none"})
     all.push_back(composed);
   CHECK(all.size() > all_encodings().size() + 4);
@@ -107,7 +107,7 @@ TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
   }
 }
 
-TEST_CASE("footprint: of every kind of run, for a step and for a test") {
+TEST_CASE("footprint: for every kind of run, for a step and for a test") {
   const std::map<std::string, std::vector<Settings>> sizes = {
       {"train", {{{"task", "even_pairs"}, {"encoding", "rope"}, {"train_length", "100"}, {"eval_lengths", "300:300"}}}},
       {"lm train",
@@ -161,12 +161,12 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
       CHECK(parameters < 1.5);
       CHECK(std::min(of_step, of_test) > 0.6);
       CHECK(of_step < 1.8);
-      // A document may fill its window, so a test has room for the pairs of one; these are shorter.
+      // A document may fill its window, so the estimate has room for all pairs of it; these documents are shorter.
       CHECK(of_test < (c.has("documents") && c["documents"] == "packed" && c["encoding"] == "cope" ? 4 : 1.8));
     }
 }
 
-TEST_CASE("footprint: what a scheme takes beyond the model without one, where no batch hides it") {
+TEST_CASE("footprint: a scheme's own memory, where no batch hides it") {
   const auto took = [](const RunSpec& c) {
     const State state(c);
     const int64_t before = memory().bytes_requested;
@@ -178,23 +178,23 @@ TEST_CASE("footprint: what a scheme takes beyond the model without one, where no
   };
   const RunSpec none(sized("none", 2, 32, 120, 1));
   const RunSpec relative(sized("relative", 2, 32, 120, 1));  // a vector for each distance
-  took(relative), took(none);                                 // kernels ask for their own room the first time
+  took(relative), took(none);                                 // kernels allocate their scratch memory in the first pass
   const double more = took(relative) - took(none), estimated = footprint(relative).step - footprint(none).step;
   CHECK(more > 1e5);
   CHECK(estimated > 0.7 * more);
   CHECK(estimated < 1.5 * more);
-  RunSpec own(sized("relative", 2, 32, 120, 16));  // positions of each sequence's own: a row to look up for each pair
+  RunSpec own(sized("relative", 2, 32, 120, 16));  // each sequence has its positions, and each pair a row to look up
   own.set("resample", "per_sequence");
   const double used = took(own);
   CHECK(footprint(own).step > 0.5 * used);
   CHECK(footprint(own).step < 2.5 * used);
-  RunSpec rotated(sized("rope", 2, 32, 120, 16));  // it looks up nothing by pairs
+  RunSpec rotated(sized("rope", 2, 32, 120, 16));  // rotations look up nothing for a pair
   const double shared = footprint(rotated).step;
   rotated.set("resample", "per_sequence");
   CHECK(footprint(rotated).step == shared);
 }
 
-TEST_CASE("footprint: a cache of what is written grows by keys and values, whatever their width") {
+TEST_CASE("footprint: the cache of a text grows by keys and values, whatever their width") {
   const auto of_token = [](const DecoderSpec& spec) {
     const double more = language::writing_takes(spec, 50, 110).bytes - language::writing_takes(spec, 50, 10).bytes;
     return more / 100 / sizeof(real) / spec.layers;
@@ -207,7 +207,7 @@ TEST_CASE("footprint: a cache of what is written grows by keys and values, whate
   CHECK(of_token(spec) == doctest::Approx(64 + 96));
 }
 
-TEST_CASE("footprint: parameters are those of the model, but for a bias of each symbol") {
+TEST_CASE("footprint: parameters equal the model's, except a bias for each symbol") {
   for (const int d_model : {8, 16}) {
     const RunSpec c(sized("none", 1, d_model, 40, 1));
     CHECK(double(State(c).params.count()) - footprint(c).parameters == task(c["task"]).symbols_out);

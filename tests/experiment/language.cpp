@@ -30,7 +30,7 @@ Source of_grammar() {
 
 }  // namespace
 
-TEST_CASE("lm: options have one form, presets stand before what is said, and what does not fit is refused") {
+TEST_CASE("lm: options have one spelling, other options win over presets, and options that do not fit are refused") {
   const RunSpec c(language::configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}}));
   CHECK(c.whole("layers") == 2);
   CHECK(c.whole("d_model") == 96);
@@ -50,7 +50,7 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK_THROWS_AS(language::check(with({{"merges", "10"}})), BadInput);
 }
 
-TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token after each") {
+TEST_CASE("lm: a batch is a function of seed and step, and its targets are the next tokens") {
   const RunSpec c(with({}));
   const Source source = of_grammar();
   const Batch one = draw_batch(c, source, 3), same = draw_batch(c, source, 3), other = draw_batch(c, source, 4);
@@ -63,12 +63,12 @@ TEST_CASE("lm: a batch is a function of seed and step, and what is expected is t
   CHECK(differs);
 }
 
-TEST_CASE("lm: as many windows repeat their beginning as are asked for, with units of many lengths") {
+TEST_CASE("lm: the requested share of windows repeat their beginning, in units of many lengths") {
   const Source source = of_grammar();
   const auto units = [&](const char* share) {
     const RunSpec c(with({{"repeats", share}, {"batch", "256"}}));
     const Batch batch = draw_batch(c, source, 1);
-    std::vector<int> all;  // 49: it does not repeat
+    std::vector<int> all;  // 49 for a window that does not repeat
     for (int b = 0; b < 256; ++b) {
       const int* first = batch.read.data() + b * 48;
       int unit = 1;
@@ -87,7 +87,7 @@ TEST_CASE("lm: as many windows repeat their beginning as are asked for, with uni
   CHECK(repeat < 160);
 }
 
-TEST_CASE("lm: a repeated text says its unit over and over, after what every window begins with") {
+TEST_CASE("lm: a repeated text repeats its unit to the end, after the prefix of every window") {
   Source source;
   source.test.files = {{"a", 1000}};
   source.test.read = [](const TextFile&, int64_t from, int64_t bytes) {
@@ -109,7 +109,7 @@ TEST_CASE("lm: a repeated text says its unit over and over, after what every win
   CHECK(source.repeated(true, 50, 40, rng).tokens.size() == 40);
 }
 
-TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
+TEST_CASE("lm: a model that knows nothing has the loss ln V for every token, and bits a byte count bytes") {
   const RunSpec c(with({}));
   Source source;
   source.vocabulary = Vocabulary({{'a', 'b'}});
@@ -128,12 +128,12 @@ TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a 
     for (const double part : at.loss_of_part) CHECK(part == doctest::Approx(std::log(257.)));
     // a space, and "ab" as one token: three bytes in two tokens
     CHECK(at.bits_per_byte == doctest::Approx(std::log2(257.) * 2 / 3).epsilon(0.02));
-    CHECK(at.accuracy == 0);  // of equal logits the first is taken, a zero byte
+    CHECK(at.accuracy == 0);  // with equal logits the first token is the answer, a zero byte
   }
 }
 
-TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of its tokens, nor of a prefix") {
-  struct Pairs : Tokenizer {  // token 1, "unknown", for each two bytes, after a token 0 for a space that is put before
+TEST_CASE("lm: bits a byte count the bytes of the text, not of the tokens' own texts nor of a prefix") {
+  struct Pairs : Tokenizer {  // token 1, "unknown", for each two bytes; first token 0, a space that the text lacks
     int size() const override { return 2; }
     const std::string& text(int token) const override { return texts[token]; }
     size_t longest() const override { return 7; }
@@ -153,10 +153,10 @@ TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of it
   for (const Params::Entry& e : s.params.entries())
     if (e.name == "head.w") std::fill_n(e.tensor.data(), e.tensor.size(), real(0));
   const auto bits = [&](int length, bool repeated) { return evaluate(s, source, length, repeated).bits_per_byte; };
-  // a bit a token, and 2 bytes: the first token is read only
+  // one bit a token, two bytes a token; the first token is only input
   CHECK(bits(96, false) == doctest::Approx(0.5));
-  CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // the space twice more, as the unit is 24
-  // after one token of a prefix the space is predicted, but no part of the text; of three, two are not predicted either
+  CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // twice a space more, as the unit is 24
+  // after a prefix of one token the space is predicted, but is no part of the text; of three, two are not predicted
   source.prefix = {0};
   CHECK(bits(96, false) == doctest::Approx(96. / (2 * 95)));
   source.prefix = {0, 0, 0};
@@ -166,13 +166,13 @@ TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of it
   CHECK(bits(96, false) == doctest::Approx(0.5));
 }
 
-TEST_CASE("lm: an empty prompt is the beginning of a text, for a model that has a token for that") {
+TEST_CASE("lm: an empty prompt begins a text, if the model has a token for that") {
   Source source;
   CHECK(source.prompt("ab") == std::vector<int>{'a', 'b'});
   CHECK_THROWS_WITH_AS(
       source.prompt(""),
       "the prompt is empty, and the model has no token that begins a text; give it a letter to begin with", BadInput);
-  source.begin = {7};  // which is put before no other text
+  source.begin = {7};  // the token that begins a text
   CHECK(source.prompt("") == std::vector<int>{7});
   CHECK(source.prompt("a") == std::vector<int>{'a'});
   source.prefix = {8, 9};
@@ -180,7 +180,7 @@ TEST_CASE("lm: an empty prompt is the beginning of a text, for a model that has 
   CHECK(source.prompt("a") == std::vector<int>{8, 9, 'a'});
 }
 
-TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same at all lengths") {
+TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same for all lengths") {
   const Source source = of_grammar();
   State s(with({{"encoding", "window:window=8"}, {"eval_tail", "24"}, {"eval_times", "1/2/4"}}), source.tokens());
   for (int n = 0; n < 20; ++n) train_step(s, draw_batch(s.config, source, s.adam.step));
@@ -224,7 +224,7 @@ TEST_CASE("lm: every sampler that needs no classes trains, and the test may have
     CAPTURE(s.name);
     const Settings more = {{"positions", s.name}, {"test_positions", "sequential"}, {"train_length", "16"},
                            {"eval_times", "1/2"}, {"encoding", s.name == "randomized_offsets" ? "relative" : "rope"}};
-    if (s.name == "given") continue;  // a list for one length
+    if (s.name == "given") continue;  // its list has one length
     if (s.reads_classes) {
       CHECK_THROWS_WITH_AS(language::check(with(more)), doctest::Contains("reads which tokens are digits"), BadInput);
       continue;
@@ -246,7 +246,7 @@ TEST_CASE("lm: every sampler that needs no classes trains, and the test may have
   CHECK_NOTHROW(language::check(with({{"positions", "randomized:max_position=60"}, {"test_positions", "sequential"}})));
 }
 
-TEST_CASE("lm: training that diverges says so and leaves the weights") {
+TEST_CASE("lm: training that diverges ends with an error, and keeps the weights") {
   const Source source = of_grammar();
   State s(with({}), source.tokens());
   for (const Params::Entry& e : s.params.entries())

@@ -1,5 +1,5 @@
-// Refusals of the floors below the command line that need a caller who composes models in C++ or Python: arguments of
-// wrong shapes, NaN, or in combinations that do not fit. Refusals of typed commands are in tests/apps/bad_input.txt.
+// Refusals below the command line, which only callers in C++ or Python can reach: arguments with wrong shapes or NaN,
+// or in combinations that do not fit. Refusals of typed commands are in tests/apps/bad_input.txt.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ using namespace poslab;
 
 namespace {
 
-// The words of a refusal; "" if there was none.
+// The message of a refusal; "" if there was none.
 template <class Action>
 std::string said_of(const Action& action) {
   try {
@@ -51,7 +51,7 @@ T5 small_t5(double weight) {
 
 }  // namespace
 
-TEST_CASE("misfits: ops and layers say which shapes do not fit") {
+TEST_CASE("misfits: ops and layers name the shapes that do not fit") {
   const Tensor q = Tensor::full({1, 3, 2, 4}, 1), row = Tensor::full({4}, 1);
   Scores plain;
   plain.pieces.push_back({q, q});
@@ -85,7 +85,7 @@ TEST_CASE("misfits: positions and classes") {
   CHECK(tells(said_of([&] { drawn(Ids({1, 3}, {0, 3, 2})); }), "class 3 of a token"));
 }
 
-TEST_CASE("misfits: weights of their own are no logits, and units go with schemes that rotate or add") {
+TEST_CASE("misfits: schemes with their own weights have no logits, and gated units take schemes that rotate or add") {
   const ModelShape shape;
   const Params params(uint64_t(0));
   const PositionLayers layers(params / "encoding", choose_encoding("geometric"), shape);
@@ -148,7 +148,7 @@ TEST_CASE("misfits: runs and their results") {
   CHECK(tells(said_of([&] { row.word("length"); }), "no words in a column \"length\""));
   CHECK(tells(said_of([&] { row.word("lenght"); }), "no words in a column \"lenght\""));
   CHECK(tells(said_of([&] { row["lenght"]; }), "no numbers in a column \"lenght\""));
-  // Rows that one of the tables lacks have no mean.
+  // A row that is only in one of the two tables has no mean.
   const Results first = {row, Row(two, {5., "plain"})}, second = {Row(two, {5., "plain"}), Row(two, {3., "noisy"})};
   const Results means = mean_of({&first, &second});
   REQUIRE(means.size() == 1);
@@ -175,7 +175,7 @@ TEST_CASE("misfits: runs and their results") {
   CHECK(tells(said_of([&] { check_question(state, {0, 1, 1}); }), "but the list of given ends after 4"));
 }
 
-TEST_CASE("misfits: alignment to a length that has no more keys") {
+TEST_CASE("misfits: an alignment to a length with no more keys") {
   const Probed capped{.layers = 1, .heads = 1, .causal = true, .keys = [](int n) { return std::min(n, 8); }, .run = {}};
   CHECK(tells(said_of([&] { align(capped, {.shortest = 8, .longer = {16}}, {}); }),
               "the long length 16 has 8 keys and 8 has 8; let lengths rise by more"));

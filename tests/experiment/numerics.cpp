@@ -1,4 +1,4 @@
-// The numerics number: this program computes the committed list, for each instruction set of this processor.
+// The numerics number: this program reproduces the committed one, for each instruction set of this processor.
 #include "experiment/numerics.h"
 
 #include <doctest/doctest.h>
@@ -9,9 +9,9 @@
 namespace poslab::test {
 
 #ifndef POSLAB_DOUBLE
-// Sanitizers look at memory between a product and its sum, and GCC does not fuse these then: other bits.
+// Sanitizers check memory between a product and its sum, so that GCC does not fuse the two: the bits differ.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("numerics: the bits of training are those of the committed list") {
+TEST_CASE("numerics: training leaves the bits of the committed number") {
   const std::string before = isa();
   for (const std::string& set : available_isas()) {
     use_isa(set);
@@ -39,6 +39,6 @@ TEST_CASE("numerics: the number does not depend on the number of threads") {
 }
 #endif
 
-TEST_CASE("numerics: of what nobody measured there is no number") { CHECK(numerics("mmx") == ""); }
+TEST_CASE("numerics: an instruction set that was never measured has no number") { CHECK(numerics("mmx") == ""); }
 
 }  // namespace poslab::test

@@ -1,4 +1,4 @@
-// Draws in models: once, for each layer or sequence, for the parts of a composition; and refusals.
+// Draws in models: once in all, for each layer or sequence, for the parts of a composition; and refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,12 +14,12 @@
 using namespace poslab;
 using namespace poslab::testing;
 
-TEST_CASE("bipe: segments begin where positions do not grow, and places beyond the table read its last row") {
+TEST_CASE("bipe: a segment begins where positions do not grow, and positions beyond the table read its last row") {
   const NoGrad no_grad;
   const int C = 8, H = 2;
   const Chosen<Scheme> scheme = choose_encoding("bipe:rows=16"), by_penalty = choose_encoding("bipe:between=alibi");
   const ModelShape shape{.layers = 1, .heads = H, .d_model = C};
-  // "12+34=" and three slots of an answer: the positions of `restart`
+  // "12+34=" and three slots of an answer, with the positions of `restart`
   const Positions p = Positions::of_tokens(1, {0, 1, 0, 0, 1, 0, 0, 1, 2});
   const std::vector<double> number = {0, 0, 1, 2, 2, 3, 4, 4, 4};
   const Tensor d = scheme->pages.pictures.distances(shape, scheme.choices, p);
@@ -42,11 +42,11 @@ TEST_CASE("bipe: segments begin where positions do not grow, and places beyond t
   const Tensor table = params.at("table");
   for (const auto& [position, row] : {std::pair{0., 0}, {7., 7}, {15., 15}, {400., 15}, {-3., 0}})
     CHECK(of(position) == slice(table, 0, row, row + 1).values());
-  for (int c = 0; c < C; ++c)   // between two rows their mean
+  for (int c = 0; c < C; ++c)   // the mean of two rows
     CHECK(of(7.5)[size_t(c)] == doctest::Approx((table.data()[7 * C + c] + table.data()[8 * C + c]) / 2));
 }
 
-TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all, and a test from all") {
+TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all; a test draws from all") {
   for (const char* encoding : {"rope", "alibi"}) {   // alibi: a table of offsets
     const RunSpec c(configure({{"task", "even_pairs"}, {"encoding", encoding},
                                {"positions", "randomized:max_position=64,grow=300"}, {"batch", "1"}}));
@@ -62,7 +62,7 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
     CHECK(largest(100, 200, 8) == 31);
     CHECK(largest(200, 300, 8) == 63);
     CHECK(largest(300, 400, 8) == 63);
-    CHECK(largest(0, 100, 20) == 19);                // more slots than a quarter has positions
+    CHECK(largest(0, 100, 20) == 19);                // a quarter of the pool is fewer than these slots
     double most = 0;
     for (int n = 0; n < 100; ++n) {
       const Positions p = test_draw(c, 7, n, 1, 8).at_layer(0);
@@ -76,7 +76,7 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
   CHECK(draw_positions(turns, 0, 16).at_layer(1).tokens("test") == count_from(0, 16));
 }
 
-TEST_CASE("ids adds the code of each number, turned by its own number of channels; sincos is the code of one number") {
+TEST_CASE("ids adds the code of each number, shifted by its own number of channels; sincos is the code of one number") {
   const NoGrad no_grad;
   const int C = 8;
   const auto embed = [&](const std::string& spelled, const Tensor& x, const Positions& p) {
@@ -96,7 +96,7 @@ TEST_CASE("ids adds the code of each number, turned by its own number of channel
             doctest::Approx((double(a[size_t(t * C + (m + 4) % C)]) + double(b[size_t(t * C + m)])) / std::sqrt(2.)));
   CHECK(embed("ids:codes=sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})) ==
         embed("sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})));
-  double alike = 0;   // of 1000 numbers' codes with that of 0: random signs
+  double alike = 0;   // products of 1000 numbers' codes with that of 0: random signs
   for (int n = 1; n <= 1000; ++n) {
     const auto two = embed("ids", Tensor::full({1, 2, C}, 0), Positions::of_tokens(1, {0, double(n)}));
     for (int m = 0; m < C; ++m) alike += double(two[size_t(m)] * two[size_t(C + m)]);
@@ -131,7 +131,7 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
       const Positions& p = inputs.positions.at_layer(0);
       CHECK(p.sequences() == 4);
       for (int b = 0; b < 4; ++b)
-        for (int t = 1; t < 9; ++t)   // a new segment begins where the first number of the segment comes back
+        for (int t = 1; t < 9; ++t)   // a new segment begins where the segment's first number returns
           if (seen[b * 19 + t] != seen[b * 19 + t - 1] && std::string(positions) != "abacus")
             CHECK(p.tokens("test")[size_t(b * 19 + t)] == p.tokens("test")[size_t(b * 19)]);
       CHECK(std::isfinite(finish_step(state.config, start_step(state, inputs)).loss));
@@ -139,7 +139,7 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
     }
 }
 
-TEST_CASE("a reader of strings draws positions for each sequence, as the test does") {
+TEST_CASE("a task with its own strings has positions for each sequence, as in the test") {
   const NoGrad no_grad;
   const StringsLearner learner{State(RunSpec(configure({{"task", "reverse_string"},
                                                         {"encoding", "rope"},
@@ -181,7 +181,7 @@ TEST_CASE("every sampler: a model computes with it") {
       }
 }
 
-TEST_CASE("a scheme that reads one offset for each distance of slots gets it, or is refused with a way out") {
+TEST_CASE("a scheme that needs one offset for each distance of slots gets it, or is refused with a remedy") {
   const auto named = [](const std::string& sampler) {
     return sampler_for(choose_encoding("alibi"), choose_sampler(sampler)).spelled();
   };
@@ -208,16 +208,16 @@ TEST_CASE("a draw: once for all layers, once for each layer, or once for each se
   CHECK(sequence.at_layer(0).sequences() == 4);
   const Numbers& p = sequence.at_layer(0).tokens("test");
   for (int n = 1; n < 4; ++n) CHECK_FALSE(std::equal(p.begin(), p.begin() + 40, p.begin() + 40 * n));
-  const PositionSample again(randomized, Resample::per_layer, s, 4, 40);   // asked for in another order
+  const PositionSample again(randomized, Resample::per_layer, s, 4, 40);   // read in another order
   CHECK(again.at_layer(2).tokens("test") == layer.at_layer(2).tokens("test"));
-  for (Resample how : {Resample::per_layer, Resample::per_sequence}) {   // nothing is random: one for all
+  for (Resample how : {Resample::per_layer, Resample::per_sequence}) {   // without randomness: one draw for all
     const PositionSample plain(choose_sampler("sequential"), how, s, 4, 40);
     CHECK(&plain.at_layer(0) == &plain.at_layer(2));
     CHECK(plain.at_layer(0).sequences() == 1);
   }
 }
 
-TEST_CASE("a composition of samplers: the layers' own, in turn, for as many slots as the smallest pool has") {
+TEST_CASE("a composition of samplers: each layer's own, in turn, for as many slots as the smallest pool has") {
   const Chosen<Sampler> both = choose_sampler("randomized:max_position=50|sequential|evenly_spread:max_position=60");
   CHECK(both.spelled() == "randomized:max_position=50|sequential|evenly_spread:max_position=60");
   CHECK(pool_of(both) == 50);
@@ -232,7 +232,7 @@ TEST_CASE("a composition of samplers: the layers' own, in turn, for as many slot
   CHECK_THROWS_AS(choose_sampler("randomized|"), BadInput);
 }
 
-TEST_CASE("a sampler for the embedding and another for the logits: each part of a scheme is given its own") {
+TEST_CASE("a sampler for the embedding and another for the logits: each part of a scheme gets its own") {
   const Chosen<Sampler> both = choose_sampler("coupled:two_ended&randomized", {{"max_position", "50"}});
   CHECK(pool_of(both) == 50);
   CHECK(pool_of(choose_sampler("coupled:max_position=9&sequential")) == 9);
@@ -249,7 +249,7 @@ TEST_CASE("a sampler for the embedding and another for the logits: each part of 
     }
     CHECK(p.at_embedding().tokens("test") != p.at_layer(0).tokens("test"));
   }
-  // ALiBi by default reads a table of offsets, which `coupled` cannot give
+  // by default ALiBi reads a table of offsets, which `coupled` cannot give
   const Chosen<Scheme> scheme = choose_encoding("ids&alibi");
   CHECK(sampler_for(scheme, both).spelled() == "coupled:max_position=50,two_ended&randomized_offsets:max_position=50");
   CHECK_THROWS_WITH_AS(sampler_for(scheme, choose_sampler("coupled")),
@@ -262,7 +262,7 @@ TEST_CASE("a sampler for the embedding and another for the logits: each part of 
                        BadInput);
   CHECK(sampler_for(choose_encoding("ids&rope|none"), choose_sampler("coupled&randomized|sequential"))->parts->size() ==
         2);
-  // a pool that grows, in each part
+  // both parts have a pool that grows
   CHECK(at_step(choose_sampler("randomized:grow=9&randomized:grow=9"), 0, 5).spelled() ==
         "randomized:max_position=512,grow=9&randomized:max_position=512,grow=9");
 }
@@ -282,7 +282,7 @@ TEST_CASE("a model reads the embedding's positions at the embedding and the logi
   CHECK(outputs("ids&alibi", "coupled:two_ended&sequential") != outputs("ids&alibi", "coupled&sequential"));
 }
 
-TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
+TEST_CASE("samplers refuse requests beyond the pool, with a remedy") {
   for (const std::string& name : names_of(all_samplers())) {
     CAPTURE(name);
     RunValues run = trained_on(40);
@@ -294,7 +294,7 @@ TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
     CHECK_THROWS_AS(draw(0, 3), BadInput);
     CHECK(draw(1, 8).time() == 8);
     if (pool_of(s) > 8)
-      CHECK(draw(1, 9).time() == 9);   // no pool: it counts on
+      CHECK(draw(1, 9).time() == 9);   // without a pool it counts on
     else
       CHECK_THROWS_WITH_AS(draw(1, 9),
                            (name + ": 9 slots (input and output) but only 8 positions; " +

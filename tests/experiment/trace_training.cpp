@@ -15,7 +15,7 @@ using namespace poslab;
 
 namespace {
 
-// A training, a step at a time.
+// A training that runs step by step.
 struct Training {
   Params params;
   Adam* adam;
@@ -102,7 +102,7 @@ TEST_CASE("trace: an update is the parameter after the step minus that before, a
   }
 }
 
-TEST_CASE("trace: the first update is what Adam's formula gives for the clipped gradient") {
+TEST_CASE("trace: the first update equals Adam's formula for the clipped gradient") {
   State s(RunSpec(configure({{"task", "reverse_string"},
                              {"encoding", "none"},
                              {"layers", "1"},
@@ -127,7 +127,7 @@ TEST_CASE("trace: the first update is what Adam's formula gives for the clipped 
   }
 }
 
-TEST_CASE("trace: an update of zero freezes that parameter, half of one halves its step, and others have their bits") {
+TEST_CASE("trace: an update of zero freezes its parameter, half of one halves its step, and others keep their bits") {
   for (auto* make : {encoder, decoder, t5_training}) {
     const Training changed = make(), plain = make();
     const std::string frozen = changed.params.entries()[2].name, halved = changed.params.entries()[3].name;
@@ -157,7 +157,7 @@ TEST_CASE("trace: an update of zero freezes that parameter, half of one halves i
   }
 }
 
-TEST_CASE("trace: an update that is written to is replaced, and one that is replaced by its like keeps all bits") {
+TEST_CASE("trace: an update that is overwritten is replaced, and one replaced by an equal one keeps all bits") {
   const Training written = encoder(), alike = encoder(), plain = encoder();
   const auto start = values(written);
   Trace zeros, copies;
@@ -172,7 +172,7 @@ TEST_CASE("trace: an update that is written to is replaced, and one that is repl
   CHECK(values(alike) == values(plain));
 }
 
-TEST_CASE("trace: in a step activations are replaced, too, and gradients flow through what takes their place") {
+TEST_CASE("trace: a step's activations can be replaced, too, and gradients flow through the replacements") {
   const Training t = encoder();
   Trace silent({"block1.out"});
   silent.replace("block0.attention.heads", [](const std::string&, const Tensor& x) { return scaled(x, 0); });
@@ -183,7 +183,7 @@ TEST_CASE("trace: in a step activations are replaced, too, and gradients flow th
   CHECK(std::any_of(gradient.begin(), gradient.end(), [](real g) { return g != 0; }));
 }
 
-TEST_CASE("trace: an update of another shape is refused, and what a change throws comes out of the step") {
+TEST_CASE("trace: an update of another shape is refused, and an exception of a change leaves the step") {
   const Training t = encoder();
   Trace wrong, broken;
   wrong.replace("update.head.b", [](const std::string&, const Tensor&) { return Tensor::full({1}, 0); });

@@ -1,5 +1,5 @@
-// A batch in parts (experiment/training_step.h): the same losses and gradients as all at once, but for the order in
-// which gradients are summed.
+// A batch in parts (experiment/training_step.h): the same losses and gradients as the whole batch, except for the order
+// in which gradients are summed.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 
 }  // namespace
 
-TEST_CASE("accumulate: a batch in parts gives the losses and the weights of the whole batch, for all kinds") {
+TEST_CASE("accumulate: a batch in parts gives the losses and weights of the whole batch, for all kinds") {
   const double same = sizeof(real) == 8 ? 1e-12 : 2e-5, steps_of_adam = sizeof(real) == 8 ? 1e-9 : 5e-3;
   const Settings task = {{"task", "reverse_string"}, {"d_model", "16"}, {"heads", "2"}, {"layers", "2"}, {"batch", "7"},
                          {"train_length", "6"}, {"eval_lengths", "1:6"}};
@@ -76,7 +76,7 @@ TEST_CASE("accumulate: a batch in parts gives the losses and the weights of the 
   }
 }
 
-TEST_CASE("accumulate: more parts than sequences are one sequence each; the estimate is of a part") {
+TEST_CASE("accumulate: with more parts than sequences each sequence is a part; the estimate is for one part") {
   const Settings task = {{"task", "reverse_string"}, {"encoding", "rope"}, {"batch", "4"}, {"train_length", "6"},
                          {"d_model", "16"}, {"heads", "2"}};
   CHECK(five_steps(strings_kind(), task, "100").losses == five_steps(strings_kind(), task, "4").losses);

@@ -30,7 +30,7 @@ double commoner_bit(int n) {
   return sum;
 }
 
-// Per-slot majority of `samples` answers; scored on the same answers, or on as many others.
+// The accuracy of each slot's most frequent symbol in `samples` answers: on these, and on as many other answers.
 struct Majority { double in_sample, held_out; };
 Majority majority_of(const Task& t, int length, int samples) {
   using Table = std::vector<std::vector<int>>;
@@ -71,7 +71,7 @@ TEST_CASE("baselines: content only is 23.7 % on bucket sort, lengths 41 to 500")
   CHECK(std::abs(mean_percent(content_only) - 23.7) < 0.2);
 }
 
-TEST_CASE("baselines: content is all that counting tasks need") {
+TEST_CASE("baselines: counting tasks need only the content") {
   for (const char* name : {"parity_check", "cycle_navigation", "missing_duplicate_string"})
     for (int length : {1, 2, 5, 40, 101}) CHECK(baselines(task(name), length, 50, 2).content_only == 1);
 }
@@ -80,19 +80,19 @@ TEST_CASE("baselines: small cases with exact values") {
   const auto near = [](double found, double exact) { return std::abs(found - exact) < 0.015; };
   const auto at = [](const char* name, int length) { return baselines(task(name), length, 8000, 3); };
   CHECK(at("even_pairs", 1).majority == 1);
-  CHECK(near(at("even_pairs", 3).content_only, 0.75));           // 000, 111 sure; 2 of 3 orders of the others are odd
+  CHECK(near(at("even_pairs", 3).content_only, 0.75));           // 000, 111 are certain; 2 of 3 other orders are odd
   CHECK(at("solve_equation", 2).majority == 1);
   CHECK(at("solve_equation", 3).content_only == 1);              // x = v
   CHECK(at("modular_arithmetic_brackets", 4).content_only == 1); // (-d)
   CHECK(near(at("modular_arithmetic", 3).majority, 19 / 75.));   // 0 for 5 sums, 5 differences, 9 products of 25 each
   CHECK(near(at("stack_manipulation", 1).majority, 0.75));       // a bit and the terminator
-  CHECK(near(at("binary_addition", 4).content_only, 0.5));       // 1 of 0 1 2 and 1 1 2 alike; 0 of 0 0 1 2
-  CHECK(at("binary_multiplication", 2).majority == 1);           // 0 2 whatever the input
+  CHECK(near(at("binary_addition", 4).content_only, 0.5));       // 1 for 0 1 2 and 1 1 2 in both orders; 0 for 0 0 1 2
+  CHECK(at("binary_multiplication", 2).majority == 1);           // 0 2 for any input
   CHECK(near(at("bucket_sort", 2).majority, 9 / 25.));           // the smaller is 0, the larger is 4
   CHECK(at("bucket_sort", 1).content_only == 1);
 }
 
-TEST_CASE("baselines: guessing") {
+TEST_CASE("baselines: guesses by chance") {
   for (const std::string& name : names_of(all_tasks()))
     CHECK(baselines(task(name), 3, 1, 1).chance * task(name).symbols_out == doctest::Approx(1));
 }
@@ -103,9 +103,9 @@ TEST_CASE("baselines: value 0 is the majority of expressions with products, 31.0
   CHECK(std::abs(100 * baselines(brackets, 45, 600, 1).content_only - 31.0) < 2.5);
 }
 
-// The spec's 52.3, 52.3, 52.5 and 52.6 hold for their own 300 answers: of 300 fair bits the commoner is 2.3 %
-// too many. They say next to nothing of other answers, which `baselines` reports.
-TEST_CASE("baselines: per-slot majority, in sample as the spec has it and held out as it is") {
+// The spec's 52.3, 52.3, 52.5 and 52.6 are for its own 300 answers: the more frequent of 300 fair bits is 2.3 % above
+// a half. They say almost nothing about other answers, for which `baselines` states its accuracy.
+TEST_CASE("baselines: the majority of each slot, in sample as in the spec and on other answers as it is") {
   const struct { const char* name; double spec, truth; } rows[] = {
       {"stack_manipulation", 52.3, 49.7}, {"binary_addition", 52.3, 49.8},
       {"binary_multiplication", 52.5, 50.4}, {"compute_sqrt", 52.6, 50.5}};

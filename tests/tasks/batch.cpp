@@ -12,7 +12,7 @@ namespace {
 
 std::vector<int> all(const Ids& ids) { return {ids.data(), ids.data() + ids.size()}; }
 
-// Logits that put `high` on the given symbol of each slot.
+// Logits that are `high` for the given symbol of each slot.
 std::vector<real> logits_for(const std::vector<int>& symbols, int classes) {
   std::vector<real> logits(symbols.size() * size_t(classes), real(-1));
   for (size_t i = 0; i < symbols.size(); ++i) logits[i * size_t(classes) + size_t(symbols[i])] = 1;
@@ -46,7 +46,7 @@ TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answ
   }
 }
 
-TEST_CASE("make_batch: the same however it is cut, and different at every step and for every seed") {
+TEST_CASE("make_batch: the same however it is split, and different for every step and seed") {
   const Task& t = task("stack_manipulation");
   const Stream s = stream(9, Purpose::tokens, 3);
   const Batch whole = make_batch(t, 10, 12, s), head = make_batch(t, 4, 12, s);
@@ -64,11 +64,11 @@ TEST_CASE("make_batch: the same however it is cut, and different at every step a
   CHECK(all(make_batch(t, 10, 12, stream(8, Purpose::tokens, 3)).tokens) != all(whole.tokens));
 }
 
-TEST_CASE("make_batch: an even length of simple arithmetic is one shorter") {
+TEST_CASE("make_batch: simple arithmetic of an even length has one symbol less") {
   CHECK(make_batch(task("modular_arithmetic"), 2, 6, {1, 0, 0}).tokens.shape() == Shape{2, 6});   // 5 + 1
 }
 
-TEST_CASE("score: slots after the terminator count unmasked only; the first of equal logits is the answer") {
+TEST_CASE("score: slots after the terminator count only without the mask; of equal logits the first is the answer") {
   // Two sequences of three slots; in the second, two slots count.
   const Batch batch{Ids({2, 1}, {0, 0}), Ids({2, 3}, {0, 1, 2, 1, 2, 0}), Ids({2}, {3, 2}), 3};
   const auto check = [&](const std::vector<int>& given, int right, int unmasked) {

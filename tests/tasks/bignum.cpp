@@ -1,4 +1,4 @@
-// 500-bit arithmetic against machine integers where they suffice, and against identities where they do not.
+// 500-bit arithmetic against machine integers where these suffice, and against identities where they do not.
 #include "tasks/bignum.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ Tokens bits_of(unsigned __int128 x) {
 }
 Natural natural(unsigned __int128 x) { return from_bits(bits_of(x)); }
 
-// Any bits, or long runs of ones and zeros, which carry far.
+// Random bits, or long runs of ones and zeros, which carry far.
 Natural draw(Rng& rng, int most_bits) {
   Tokens bits(size_t(rng.between(0, most_bits)));
   const bool runs = rng.below(2);
@@ -49,7 +49,7 @@ TEST_CASE("bignum: all small numbers") {
   }
 }
 
-TEST_CASE("bignum: bits there and back") {
+TEST_CASE("bignum: from bits and back") {
   CHECK(to_bits(Natural{}) == Tokens{0});
   CHECK(to_bits(from_bits({0, 1, 1, 0, 0})) == Tokens{0, 1, 1});
   CHECK(from_bits({0, 0, 0}) == Natural{});
@@ -60,7 +60,7 @@ TEST_CASE("bignum: bits there and back") {
   }
 }
 
-TEST_CASE("bignum: 64-bit operands against the machine") {
+TEST_CASE("bignum: 64-bit operands against machine integers") {
   Rng rng({1, 0, 0});
   for (int i = 0; i < 2000; ++i) {
     const auto word = [&] { return uint64_t(rng.bits()) << 32; };

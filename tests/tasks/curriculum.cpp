@@ -1,4 +1,4 @@
-// The four laws of the training length.
+// The four distributions of the training length.
 #include "tasks/curriculum.h"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("curriculum reverse_exponential: P(length) in proportion to 0.9^length
   }
 }
 
-TEST_CASE("curriculum: a function of seed and step, and the list holds what is taken") {
+TEST_CASE("curriculum: a function of seed and step, and its list has the lengths that are drawn") {
   CHECK(all_curricula().size() == 4);
   for (const Curriculum& curriculum : all_curricula()) {
     const CurriculumSpec spec{curriculum.name, 40, 1000};

@@ -1,4 +1,4 @@
-// Text as values: vocabularies, windows, sides, and the language whose best possible loss is known.
+// Text as values: vocabularies, windows, sides, and the language whose lowest possible loss is known.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 Rng numbers(uint32_t which) { return Rng(stream(5, Purpose::tokens, which)); }
 
-// Files that are in memory. Byte n of file f is 'a' + (n + f) % 26.
+// Files in memory. Byte n of a file is 'a' + (n + the hash of its path) % 26.
 Text made(const std::vector<std::pair<std::string, int64_t>>& files) {
   Text t;
   for (auto& [path, bytes] : files) t.files.push_back({path, bytes});
@@ -40,7 +40,7 @@ std::vector<std::string> words(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("words: a space goes with what is after it, and nothing of a text is lost") {
+TEST_CASE("words: a space belongs to the word after it, and nothing of a text is lost") {
   using list = std::vector<std::string>;
   CHECK(words("the cat_2 sat") == list{"the", " cat_", "2", " sat"});
   CHECK(words("x+=1;\n  y") == list{"x", "+=", "1", ";", "\n ", " y"});
@@ -51,7 +51,7 @@ TEST_CASE("words: a space goes with what is after it, and nothing of a text is l
   CHECK(words("").empty());
 }
 
-TEST_CASE("a text is its bytes where nothing is merged, whatever the bytes") {
+TEST_CASE("a text is its bytes if nothing is merged, whatever the bytes") {
   const Vocabulary bytes;
   CHECK(bytes.size() == 256);
   std::string all(256, '\0');
@@ -68,7 +68,7 @@ TEST_CASE("a text is its bytes where nothing is merged, whatever the bytes") {
 
 TEST_CASE("merges: counts of pairs by hand") {
   // Sennrich, Haddow, Birch 2016, algorithm 1 has this example: e s, es t, est (end of word), l o, lo w. Without a sign
-  // for the end of a word:  s t 9, e st 9, l o 7, lo w 7, ...  where "es" and "st" are equal and e < s.
+  // for the end of a word:  s t 9, e st 9, l o 7, lo w 7, ...  where "es" and "st" are equally frequent and e < s.
   const WordCounts counts = {{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};
   const Vocabulary v = Vocabulary::learn(counts, 4);
   REQUIRE(v.merges().size() == 4);
@@ -88,7 +88,7 @@ TEST_CASE("merges: counts of pairs by hand") {
 
 namespace {
 
-// Merges by counting all pairs of all words again each time.
+// Merges by counting all pairs of all words anew after each merge.
 std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted) {
   std::vector<std::pair<std::vector<int>, int64_t>> words;
   for (auto& [word, count] : counts) words.push_back({Vocabulary().encode(word), count});
@@ -119,7 +119,7 @@ std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted
 
 }  // namespace
 
-TEST_CASE("merges: those of counting all pairs anew each time") {
+TEST_CASE("merges: they equal those of counting all pairs anew each time") {
   Rng rng = numbers(8);
   WordCounts counts;
   for (int n = 0; n < 300; ++n) {
@@ -131,7 +131,7 @@ TEST_CASE("merges: those of counting all pairs anew each time") {
     CHECK(Vocabulary::learn(counts, merges).merges() == counted_anew(counts, merges));
 }
 
-TEST_CASE("merges: what is encoded decodes to the same bytes, and begins alike however much is asked for") {
+TEST_CASE("merges: encoded text decodes to the same bytes, and begins alike however many tokens are asked for") {
   WordCounts counts;
   Rng rng = numbers(1);
   std::string text;
@@ -150,7 +150,7 @@ TEST_CASE("merges: what is encoded decodes to the same bytes, and begins alike h
   CHECK(Vocabulary({{'a', 'a'}}).encode("aaaaa") == std::vector<int>{256, 256, 'a'});
 }
 
-TEST_CASE("sides: whole files, one in ten by the hash of the path, whatever else is there") {
+TEST_CASE("sides: whole files, one in ten by the hash of its path, whatever other files there are") {
   Text all = made({});
   for (int i = 0; i < 2000; ++i) all.files.push_back({fmt::format("bits/file_{}.h", i), 100});
   const Text training = training_text(all), test = test_text(all);
@@ -159,7 +159,7 @@ TEST_CASE("sides: whole files, one in ten by the hash of the path, whatever else
   CHECK(test.files.size() < 250);
   for (const TextFile& f : test.files) CHECK(in_test_set(f.path));
   for (const TextFile& f : training.files) CHECK(!in_test_set(f.path));
-  // few files: each side has one
+  // with few files each side has one
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"a", "b"}, {"one", "two"}, {test.files[0].path, test.files[1].path}};
   for (const auto& [one, other] : pairs) {
@@ -168,7 +168,7 @@ TEST_CASE("sides: whole files, one in ten by the hash of the path, whatever else
     CHECK(test_text(two).files.size() == 1);
     CHECK(training_text(two).files[0].path != test_text(two).files[0].path);
   }
-  // of one file, its last tenth
+  // a single file gives its last tenth
   const Text one = made({{"a", 25}}), first = training_text(one), last = test_text(one);
   CHECK(first.bytes() == 23);
   CHECK(last.bytes() == 2);
@@ -205,7 +205,7 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }
 
-TEST_CASE("windows: of merged tokens, as many as asked for") {
+TEST_CASE("windows: merged tokens, as many as asked for") {
   const Text text = made({{"a", 100}, {"b", 40}});
   const Vocabulary pairs({{'a', 'b'}, {'c', 'd'}, {256, 257}});
   Rng rng = numbers(4);
@@ -214,8 +214,8 @@ TEST_CASE("windows: of merged tokens, as many as asked for") {
   CHECK_THROWS_AS(draw_window(text, pairs, 98, rng), BadInput);
 }
 
-TEST_CASE("windows: where tokens stand for more bytes than their own texts have, more is read") {
-  struct Unknown : Tokenizer {  // one token, without a text, for each run of 40 bytes
+TEST_CASE("windows: where tokens cover more bytes than their own texts have, more is read") {
+  struct Unknown : Tokenizer {  // one token without a text covers a run of 40 bytes
     int size() const override { return 1; }
     const std::string& text(int) const override { return nothing; }
     size_t longest() const override { return 1; }
@@ -233,7 +233,7 @@ TEST_CASE("windows: where tokens stand for more bytes than their own texts have,
   CHECK_THROWS_AS(draw_window(made({{"a", 1000}}), Unknown(), 26, rng), BadInput);
 }
 
-TEST_CASE("copy grammar: what may come next has probabilities that sum to 1, and texts obey them") {
+TEST_CASE("copy grammar: the probabilities of the next symbol sum to 1, and texts obey them") {
   const CopyGrammar g{.symbols = 7, .clause = 4, .back = 3, .copies = 0.6};
   Rng rng = numbers(6);
   const std::vector<int> text = g.draw(300, rng);
@@ -245,7 +245,7 @@ TEST_CASE("copy grammar: what may come next has probabilities that sum to 1, and
   // a text by hand: three new clauses, then a copy of the one 2 before it
   const int N = 7, C = 8, two = 10;
   const std::vector<int> start = {N, 0, 1, 2, 3, N, 4, 5, 6, 0, N, 6, 0, 2, 5};
-  for (const int clauses : {0, 1, 2})  // nothing to copy yet: new for sure
+  for (const int clauses : {0, 1, 2})  // nothing to copy yet: certainly new
     CHECK(g.next({start.begin(), start.begin() + 5 * clauses})[size_t(N)] == 1);
   CHECK(g.next(start)[size_t(C)] == doctest::Approx(0.6));
   std::vector<int> copy = start;

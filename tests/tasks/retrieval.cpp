@@ -26,7 +26,7 @@ SymbolQuestion drawn(const std::string& task, int length, Place place, uint32_t 
   Rng rng = questions(which);
   return draw(choose_retrieval(task), length, place, rng);
 }
-// Where `part` begins in `all`, each time.
+// The indices in `all` at which `part` begins.
 std::vector<int> found(const Symbols& all, const Symbols& part) {
   std::vector<int> at;
   for (auto from = all.begin(); (from = std::search(from, all.end(), part.begin(), part.end())) != all.end(); ++from)
@@ -59,7 +59,7 @@ std::string refused(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("retrieval: every task has every length from 16 to 16,384, of symbols of the one vocabulary") {
+TEST_CASE("retrieval: every task has every length from 16 to 16,384, in symbols of one vocabulary") {
   for (const Retrieval& task : all_retrievals())
     for (const int length : {16, 17, 33, 128, 1000, 16384})
       for (const Place place : {Place(), Place(0.), Place(0.37), Place(1.)}) {
@@ -79,7 +79,7 @@ TEST_CASE("retrieval: every task has every length from 16 to 16,384, of symbols 
         std::string::npos);
 }
 
-TEST_CASE("retrieval: the place that is asked for is where the answer stands, and no place is left out") {
+TEST_CASE("retrieval: the answer is at the requested place, and no place is left out") {
   for (const char* task : {"passkey", "line", "documents"}) {
     CAPTURE(task);
     CHECK(drawn(task, 512, 0.).place == 0);
@@ -93,10 +93,10 @@ TEST_CASE("retrieval: the place that is asked for is where the answer stands, an
     CHECK(lowest < 0.05);
     CHECK(highest > 0.95);
   }
-  CHECK(drawn("topic", 512, 0.9).place == 0);  // the first topic is where it is
+  CHECK(drawn("topic", 512, 0.9).place == 0);  // the first topic is always at the front
 }
 
-TEST_CASE("retrieval: passkey says its number once, among filler that never changes") {
+TEST_CASE("retrieval: passkey has its number once, among filler that never changes") {
   const SymbolQuestion q = drawn("passkey:digits=4", 128, 0.5);
   const std::vector<int> at = found(q.tokens, joined({symbols::passkey}, q.answer));
   REQUIRE(at.size() == 1);
@@ -108,7 +108,7 @@ TEST_CASE("retrieval: passkey says its number once, among filler that never chan
   CHECK(q.tokens[0] == symbols::filler);
 }
 
-TEST_CASE("retrieval: line has lines with names of their own, and asks for one of them") {
+TEST_CASE("retrieval: line has lines with different names, and asks for one of them") {
   for (const int length : {128, 4096}) {
     const SymbolQuestion q = drawn("line", length, 0.3);
     const Symbols question(q.tokens.end() - 3, q.tokens.end());
@@ -128,7 +128,7 @@ TEST_CASE("retrieval: line has lines with names of their own, and asks for one o
   CHECK(found(drawn("line:tokens=12", 128, {}).tokens, {symbols::line}).size() == 10 + 1);  // and the question
 }
 
-TEST_CASE("retrieval: topic asks for the first topic, documents for the one that has the name") {
+TEST_CASE("retrieval: topic asks for the first topic, documents for the one with the name") {
   const SymbolQuestion topic = drawn("topic:topics=7", 512, {});
   CHECK(found(topic.tokens, {symbols::topic}).size() == 7 + 1);
   CHECK(found(topic.tokens, joined({symbols::record, symbols::topic}, topic.answer)) == std::vector<int>{0});
@@ -152,7 +152,7 @@ TEST_CASE("retrieval: a list of tasks names each once") {
   CHECK(refused([] { choose_retrievals("line:digit=3"); }).find("did you mean \"digits\"?") != std::string::npos);
 }
 
-TEST_CASE("retrieval: filler that is drawn has every symbol, each as often as the others") {
+TEST_CASE("retrieval: random filler has every symbol, each as often as the others") {
   Rng rng = questions(0);
   Symbols all = {symbols::ask};
   symbols::add_filler(all, 16000, rng);
@@ -165,7 +165,7 @@ TEST_CASE("retrieval: filler that is drawn has every symbol, each as often as th
   for (const int n : count) CHECK(std::abs(n - 1000) < 5 * std::sqrt(1000 * 15 / 16.));
 }
 
-TEST_CASE("retrieval: symbols are written as words, each its own") {
+TEST_CASE("retrieval: symbols are written as words, each with its own") {
   std::set<std::string> words;
   for (int t = 0; t < symbols::vocabulary; ++t)
     if (!is_filler(t)) words.insert(symbols::written({t}));
@@ -185,7 +185,7 @@ TEST_CASE("retrieval: symbols are written as words, each its own") {
                        BadInput);
 }
 
-TEST_CASE("retrieval in English: line names its lines, each once, and its answer is that of the line asked for") {
+TEST_CASE("retrieval in English: line names its lines, each once, and the answer is that of the requested line") {
   const TextQuestion q = written("line", 200, 5, 0.25);
   CHECK(q.prompt == written("line", 200, 5, 0.25).prompt);
   CHECK(q.prompt != written("line", 200, 6, 0.25).prompt);
@@ -208,7 +208,7 @@ TEST_CASE("retrieval in English: line names its lines, each once, and its answer
     CHECK(refused([&] { written("line", lines, 0, {}); }).find("lines; take 1 to 4096") != std::string::npos);
 }
 
-TEST_CASE("retrieval in English: passkey has so many characters of filler, cut where the key stands") {
+TEST_CASE("retrieval in English: passkey has the given number of characters of filler, cut where the key stands") {
   const TextQuestion q = written("passkey", 2000, 1, 0.5);
   const std::string key = q.answers.at(0);
   const std::vector<std::string> lines = lines_of(q.prompt);
@@ -221,7 +221,7 @@ TEST_CASE("retrieval in English: passkey has so many characters of filler, cut w
   CHECK((std::stoi(key) >= 1 && std::stoi(key) <= 50000));
 }
 
-TEST_CASE("retrieval in English: topic has so many topics, and its answer is the first") {
+TEST_CASE("retrieval in English: topic has the given number of topics, and its answer is the first") {
   const TextQuestion q = written("topic", 5, 1, {});
   size_t first = q.prompt.size(), named = 0;
   std::string first_name;

@@ -1,4 +1,4 @@
-// Every task against its oracle: all inputs of small lengths, the law they are drawn from, the law of shuffled inputs;
+// Every task against its oracle: all inputs of small lengths, the distribution of inputs and of shuffled inputs;
 // and the edge cases of spec B.2, literally.
 #include <doctest/doctest.h>
 
@@ -88,7 +88,7 @@ TEST_CASE("tasks: every input of small lengths has the oracle's answer") {
   }
 }
 
-TEST_CASE("tasks: inputs follow their law") {
+TEST_CASE("tasks: inputs follow their distribution") {
   for (const Oracle& oracle : oracles()) {
     CAPTURE(oracle.task);
     for (int length = 1; length <= oracle.longest_law; ++length) {
@@ -105,12 +105,12 @@ TEST_CASE("tasks: inputs follow their law") {
   }
 }
 
-TEST_CASE("tasks: shuffled inputs follow the law given the content") {
+TEST_CASE("tasks: shuffled inputs follow the distribution given the content") {
   for (const Oracle& oracle : oracles()) {
     CAPTURE(oracle.task);
     for (int length : {1, 2, 3, oracle.longest_law - 1, oracle.longest_law}) {
       const Law law = oracle.law(length);
-      std::map<std::string, double> share;   // of each content
+      std::map<std::string, double> share;   // the probability of each content
       for (const auto& [text, p] : law) share[sorted(text)] += p;
       for (int i = 0; i < 8; ++i) {
         Rng rng(stream(2, Purpose::tokens, uint64_t(length), uint32_t(i)));
@@ -127,7 +127,7 @@ TEST_CASE("tasks: shuffled inputs follow the law given the content") {
   }
 }
 
-TEST_CASE("tasks: length 1 to 4, as the table has them") {
+TEST_CASE("tasks: lengths 1 to 4, as in the table") {
   CHECK(drawn("even_pairs", 1) == Set{"0", "1"});
   CHECK(answer_to("even_pairs", "0") == "0");
   CHECK(answer_to("even_pairs", "1") == "0");
@@ -141,7 +141,7 @@ TEST_CASE("tasks: length 1 to 4, as the table has them") {
   CHECK(answer_to("modular_arithmetic", "1+2*3") == "2");
   CHECK(answer_to("modular_arithmetic", "1-1-1") == "4");
   CHECK(answer_to("modular_arithmetic", "0*1+4*3-2") == "0");
-  CHECK(answer_to("modular_arithmetic", "1-2*3") == "0");   // the minus is the term's
+  CHECK(answer_to("modular_arithmetic", "1-2*3") == "0");   // the minus belongs to the term
 
   CHECK(drawn("stack_manipulation", 1) == Set{"0", "1"});
   CHECK(answer_to("stack_manipulation", "1") == "12");
@@ -194,7 +194,7 @@ TEST_CASE("tasks: length 1 to 4, as the table has them") {
   CHECK(answer_to("bucket_sort", "43040") == "00344");
 }
 
-TEST_CASE("tasks: other copies and the other order") {
+TEST_CASE("tasks: other numbers of copies and the other order") {
   CHECK(task("duplicate_string:copies=1").answer({1, 0}) == Tokens{1, 0});
   CHECK(task("duplicate_string:copies=3").answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
   CHECK(task("duplicate_string:copies=3").output_length(7) == 21);
@@ -208,7 +208,7 @@ TEST_CASE("tasks: other copies and the other order") {
   CHECK(task("odds_first:order=named").answer(slots) == Tokens{1, 3, 5, 2, 4});
 }
 
-TEST_CASE("tasks: one of your own says its answer, and the rest is filled in or refused") {
+TEST_CASE("tasks: a task of your own gives the answer, and missing parts are filled in or refused") {
   const Task copy{.name = "copy", .output_length = as_long_as_input, .answer = [](const Tokens& x) { return x; }};
   const Task whole = completed(copy);
   Rng rng({3, 0, 0});
@@ -224,7 +224,7 @@ TEST_CASE("tasks: one of your own says its answer, and the rest is filled in or 
                        doctest::Contains("mute: it has no answer"), BadInput);
 }
 
-TEST_CASE("tasks: where a symbol begins like another, the longest that fits is read") {
+TEST_CASE("tasks: if one symbol begins like another, the longest that fits is read") {
   const auto read_by = [](std::vector<std::string> alphabet, const std::string& text) {
     Task copy{.name = "copy", .symbols_in = int(alphabet.size()), .output_length = as_long_as_input};
     copy.answer = [](const Tokens& x) { return x; }, copy.alphabet = std::move(alphabet);
@@ -242,7 +242,7 @@ TEST_CASE("tasks: where a symbol begins like another, the longest that fits is r
                          doctest::Contains("has 300000 symbols; ask about 10000 at most"), BadInput);
 }
 
-TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
+TEST_CASE("tasks: strings that are no input are refused, not read beyond their end") {
   const Task& brackets = task("modular_arithmetic_brackets");
   const std::string symbols = "01234+-*()x";
   for (const char* text : {"", "(", "(1+", "(1+2", "1+2", "--1", "(1 2)", "x", "(1)2", "-(1)", "()"})
@@ -251,7 +251,7 @@ TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
     CHECK_THROWS_AS(task("solve_equation").answer(read(text, "01234+-()x=")), BadInput);
 }
 
-TEST_CASE("tasks: lengths to 500 stay in the alphabet and in the slots") {
+TEST_CASE("tasks: lengths up to 500 stay within the alphabet and the slots") {
   for (const std::string& each : names_of(all_tasks())) {
     const Task* t = &task(each);
     CAPTURE(t->name);

@@ -1,5 +1,5 @@
-// The tasks a second time, in the order of tasks/all.cpp, written for the eye: every input that can be drawn with its
-// probability, as text, and the answer by brute force. Shares no code with tasks/.
+// The tasks a second time, in the order of tasks/all.cpp, written to be checked by eye: all inputs that can be drawn,
+// with their probabilities, as text, and the answers by brute force. Shares no code with tasks/.
 #pragma once
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@ struct Oracle {
   int longest;                                               // the longest length at which all inputs are tried
   int longest_law;                                           // ... at which frequencies are compared
   std::function<Law(int length)> law;
-  std::function<std::string(const std::string&)> answer;     // digits; what follows a terminator does not count
+  std::function<std::string(const std::string&)> answer;     // digits; those after a terminator do not count
 };
 const std::vector<Oracle>& oracles();                        // in the order of table 1
 

@@ -185,7 +185,7 @@ TEST_CASE("emulation: a thread sees the data of its asynchronous copy once it ha
   }
 }
 
-TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and barriers that some threads never reach") {
+TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and barriers that not all threads reach") {
   CHECK(holds(error_of(32, [] {
                 SHARED(int, x, 31);
                 x[threadIdx.x] = 1;
