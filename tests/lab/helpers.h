@@ -1,4 +1,4 @@
-// For tests of lab/: a folder that goes away, a run small enough to train in a moment, the program as a user starts it.
+// For tests of lab/: a folder that is removed again, a run that is trained in a moment, the program as users start it.
 #pragma once
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ inline bool eventually(const std::function<bool()>& so) {
   return so();
 }
 
-// "2: heads = 3 does not ..." for the exception, as the program would print it; "" if the action throws nothing.
+// The exception's message as the program prints it, "2: heads = 3 does not ..."; "" if the action throws nothing.
 inline std::string refusal(const std::function<void()>& action) {
   try {
     action();
@@ -44,13 +44,13 @@ inline std::string refusal(const std::function<void()>& action) {
   return "";
 }
 
-// The document in a page (lab/page/README.md).
+// The document of a page (lab/page/README.md).
 inline nlohmann::json document_in(const std::string& html) {
   const std::string begin = "id=\"data\">";
   const size_t from = html.find(begin) + begin.size();
   return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
 }
-// The parts of a page's sections that have this under that name: "kind", "chart".
+// The parts of a page's sections whose entry `name` has this value, such as "kind", "chart".
 inline std::vector<nlohmann::json> parts_in(const nlohmann::json& document, const char* name,
                                             const std::string& value) {
   std::vector<nlohmann::json> found;
@@ -59,7 +59,7 @@ inline std::vector<nlohmann::json> parts_in(const nlohmann::json& document, cons
       if (part.is_object() && part.value(name, "") == value) found.push_back(part);
   return found;
 }
-// The cells of a column, from the table with this label.
+// The cells of one column of the table with this label.
 inline std::vector<nlohmann::json> cells_in(const nlohmann::json& document, const std::string& label,
                                             const std::string& column) {
   const std::vector<nlohmann::json> tables = parts_in(document, "label", label);
@@ -96,7 +96,7 @@ inline std::string tiny_options(const Settings& more = {}) {
   return text;
 }
 
-// The program in a shell, both its outputs in one file of the folder; of two at once, in two.
+// The program in a shell, both its outputs in a file of the folder; two programs at once need two files.
 class Program {
  public:
   Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "",
@@ -115,7 +115,7 @@ class Program {
   }
   void send(int signal) const { kill(child_, signal); }
   bool running() { return status_ < 0 && waitpid(child_, &raw_, WNOHANG) == 0; }
-  int status() {  // waits; 128 + signal if one ended it
+  int status() {  // waits; 128 + signal if a signal ended it
     if (status_ < 0) {
       if (raw_ < 0) waitpid(child_, &raw_, 0);
       status_ = WIFEXITED(raw_) ? WEXITSTATUS(raw_) : 128 + WTERMSIG(raw_);

@@ -1,4 +1,4 @@
-// For tests that hold a state of one kind and train or test it as a run.
+// For tests that hold a state of one kind, and train or test it as a run does.
 #pragma once
 #include "experiment/language/learner.h"
 #include "experiment/strings.h"

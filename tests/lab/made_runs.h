@@ -14,7 +14,7 @@ namespace poslab::test {
 
 using namespace reproduce;
 
-// A run folder as far as tables read it: right at every trained length, `beyond` from there on.
+// A run folder with the files that tables read: all right at trained lengths, the accuracy `beyond` after them.
 inline void make_run(const std::string& folder, const Trial& t, double beyond) {
   const std::string run = SweepFolder(folder).run(t);
   std::filesystem::create_directories(run);
@@ -29,7 +29,7 @@ inline void make_run(const std::string& folder, const Trial& t, double beyond) {
                          beyond));
 }
 
-// The same with accuracies of its own, at lengths 21 to 40 and from 41 on.
+// The same with these accuracies at lengths 21 to 40 and from 41 on.
 inline void make_run(const std::string& folder, const Trial& t, double near, double far) {
   make_run(folder, t, (20 * near + 60 * far) / 80);
   const std::string path = SweepFolder(folder).run(t) + "/eval.csv";

@@ -36,7 +36,7 @@ TEST_CASE("cuda: checkpoints move between devices") {
   CHECK(gpu_step(again).loss == doctest::Approx(gpu_step(cpu).loss).epsilon(1e-5));
 }
 
-TEST_CASE("cuda: a run that moves between devices goes on rounding as it did") {
+TEST_CASE("cuda: a run that moves between devices keeps its rounding") {
   add_backend(Device::cuda, cuda::as_backend());
   State gpu(tiny_config({{"device", "cuda"}, {"matmul", "bf16"}, {"batch", "4"}, {"train_length", "3"}}));
   for (int n = 0; n < 3; ++n) gpu_step(gpu);
@@ -51,7 +51,7 @@ TEST_CASE("cuda: a run that moves between devices goes on rounding as it did") {
   CHECK(checkpoint_state(checkpoint_bytes(cpu), "test", "cuda").config["matmul"] == "bf16");
 }
 
-TEST_CASE("cuda: the benchmark's model answers every line as on the CPU") {
+TEST_CASE("cuda: the benchmark's model gives the CPU's answer to every line") {
   add_backend(Device::cuda, cuda::as_backend());
   const TemporaryFolder folder;
   const auto answers = [&](const std::string& device) {
@@ -81,8 +81,8 @@ TEST_CASE("cuda: the benchmark's model answers every line as on the CPU") {
   }
 }
 
-// No kernel adds up in an order that chance decides. Emulated, that order is always the same, and the test finds only
-// memory that was read before it was written.
+// No kernel sums in a random order. Emulated, the order is always the same, so this finds only memory that is read
+// before it is written.
 TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
   add_backend(Device::cuda, cuda::as_backend());
 #ifdef POSLAB_EMULATE
@@ -106,11 +106,11 @@ TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
   }
 }
 
-TEST_CASE("cuda: runs of every kind go on on the other device, and are tested and inspected there") {
+TEST_CASE("cuda: runs of every kind continue on the other device, and are tested and inspected there") {
   add_backend(Device::cuda, cuda::as_backend());
   const OneThread one;
   const TemporaryFolder folder;
-  for (bool from_gpu = true; const SmallKind& k : small_kinds()) {   // every second kind the other way round
+  for (bool from_gpu = true; const SmallKind& k : small_kinds()) {   // every second kind from the CPU to the GPU
     const char *from = from_gpu ? "cuda" : "cpu", *to = from_gpu ? "cpu" : "cuda";
     from_gpu = !from_gpu;
     const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
@@ -133,7 +133,7 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
     };
     CHECK(loss_on(run, to) == doctest::Approx(loss_on(whole, from)).epsilon(1e-3));
     CHECK(test_run(whole, {{"device", to}, {"eval_samples", "3"}}, {}, false).results.size() > 0);
-    const auto on = [&](const std::string& name, const char* device) {      // from here on, with the optimizer
+    const auto on = [&](const std::string& name, const char* device) {      // from this checkpoint, with the optimizer
       train_run(k.kind, {{"from", whole}, {"optimizer", "keep"}, {"steps", "7"}, {"weight_decay", "0.1"},
                          {"device", device}, {"out", run + name}}, {}, false);
       return loss_on(run + name, device);
@@ -142,7 +142,7 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
   }
 }
 
-TEST_CASE("cuda: a refusal for memory names options that make the run fit, on either device") {
+TEST_CASE("cuda: a refusal for lack of memory names options with which the run fits, on either device") {
   add_backend(Device::cuda, cuda::as_backend());
   const Settings text = {{"text", "copy_grammar"}},
                  deep = {{"task", "reverse_string"}, {"encoding", "rope"}, {"layers", "256"}, {"d_model", "128"}};

@@ -1,4 +1,4 @@
-// Checkpoints of the Hugging Face form on the GPU, emulated where the machine has none: matrices in 16 bits stay so.
+// Checkpoints of the Hugging Face form on the GPU, emulated if the machine has none: 16-bit matrices keep 16 bits.
 #include <doctest/doctest.h>
 
 #include "autograd/ops.h"
@@ -22,11 +22,11 @@ PositionSample counted(int slots) {
 
 }  // namespace
 
-TEST_CASE("cuda: stored matrices give what the CPU's give, for few rows and many, in 16 bits and in 32") {
+TEST_CASE("cuda: stored matrices give the CPU's results, for few rows and many, in 16 bits and in 32") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const Quick quick;
-  std::vector<uint32_t> numbers;                           // pairs of 16 bits, too: no NaN, nothing large or tiny
+  std::vector<uint32_t> numbers;                           // also as pairs of 16-bit numbers: none is NaN, huge or tiny
   for (uint32_t n = 0; n < 1 << 17; ++n) numbers.push_back(0x3C003C00u ^ (n * 2654435761u & 0x83FF83FFu));
   for (const StoredAs as : {StoredAs::float32, StoredAs::bfloat16, StoredAs::float16})
     for (const auto& [in, out] : {std::pair{1, 1}, {33, 7}, {64, 96}, {72, 130}, {520, 65}})
@@ -41,7 +41,7 @@ TEST_CASE("cuda: stored matrices give what the CPU's give, for few rows and many
       }
 }
 
-TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices take no more than in the file") {
+TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices take no more memory than in the file") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const Quick quick;
@@ -53,7 +53,7 @@ TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices ta
     const int64_t before = memory(Device::cuda).bytes_requested;
     const HfModel there = open_hf_model(golden_folder + name, Device::cuda);
     double bytes = 0;
-    for (const auto& [parameter, m] : here.matrices)       // vectors are tensors
+    for (const auto& [parameter, m] : here.matrices)       // the other parameters are vectors
       bytes += double(m.rows) * m.columns * (m.rows > 1 ? bytes_of(m.as) : int(sizeof(real)));
     CHECK(double(memory(Device::cuda).bytes_requested - before) == doctest::Approx(bytes).epsilon(0.02));
     const Ids tokens({2, 9}, std::vector<int>{1, 5, 2, 7, 3, 11, 4, 13, 6, 9, 8, 10, 12, 14, 2, 3, 1, 0});
@@ -70,12 +70,12 @@ TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices ta
       return text;
     };
     CHECK(written(there.net) == written(here.net));
-    CHECK(cuda::recordings() > recorded);                  // a bucket, also with windows; again if the pool has grown
+    CHECK(cuda::recordings() > recorded);                  // a bucket, also with windows; again if the pool grew
     CHECK(cuda::recordings() <= recorded + 2);
   }
 }
 
-TEST_CASE("cuda: a checkpoint whose weights do not fit is refused before any of them is there") {
+TEST_CASE("cuda: a checkpoint whose weights do not fit is refused before any of them is loaded") {
   static Backend small = cuda::as_backend();
   small.free_bytes = [] { return 20e3; };
   add_backend(Device::cuda, small);
@@ -110,7 +110,7 @@ TEST_CASE("cuda: lm eval of a checkpoint has the CPU's losses, also with another
     CHECK(losses("cuda", encoding) == doctest::Approx(losses("cpu", encoding)).epsilon(1e-4));
 }
 
-TEST_CASE("cuda: a T5 checkpoint answers as on the CPU") {
+TEST_CASE("cuda: a T5 checkpoint has the CPU's answers") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const Quick quick;

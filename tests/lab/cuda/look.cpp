@@ -23,7 +23,7 @@
 namespace poslab::test {
 namespace {
 
-// Whether two texts are the same but for rounding in their numbers; else where they part.
+// "" if two texts are equal, except for rounding in their numbers; otherwise both texts from the first difference on.
 std::string parted(const std::string& a, const std::string& b) {
   const char *x = a.data(), *y = b.data();
   const char *const x_end = x + a.size(), *const y_end = y + b.size();
@@ -43,14 +43,14 @@ std::string parted(const std::string& a, const std::string& b) {
                                              std::string(y, std::min(y_end, y + 60));
 }
 
-// A run of a kind, after five steps on the CPU.
+// A run of this kind, after five training steps.
 std::string trained(const SmallKind& k, const TemporaryFolder& folder, const char* device = "cpu") {
   const std::string run = folder / (k.name + device);
   train_run(k.kind, overlaid(k.kind.table(), k.settings, {{"out", run}, {"device", device}}), {}, false);
   return run;
 }
 
-// The two lengths of inputs that a small kind has.
+// Two input lengths for a small model of each kind.
 std::vector<int> lengths_of(const SmallKind& k) {
   return k.kind == t5_kind() ? std::vector{16, 24} : k.kind == language_kind() ? std::vector{8, 16} : std::vector{4, 6};
 }
@@ -61,7 +61,7 @@ void inspected_alike(const TemporaryFolder& folder, const std::string& name, con
     inspect::write({model}, lengths, 2, folder / (name + device), device, text);
   for (const char* file : {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "coverage.csv"}) {
     INFO(file);
-    if (!std::filesystem::exists(folder / (name + "cpu/") + file)) continue;   // of a T5 and some schemes
+    if (!std::filesystem::exists(folder / (name + "cpu/") + file)) continue;   // a T5 and some schemes have fewer files
     CHECK(parted(read_file(folder / (name + "cpu/") + file), read_file(folder / (name + "cuda/") + file)) == "");
   }
 }
@@ -134,7 +134,7 @@ TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts a
   CHECK(refusals == 2 * (3 + 5));                          // only three models write, and only the T5 answers
 }
 
-TEST_CASE("cuda: inspect, align, calibrate and ask have the CPU's results for a run of any kind") {
+TEST_CASE("cuda: inspect, align, calibrate and ask give the CPU's results for a run of any kind") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   for (const SmallKind& k : small_kinds()) {
@@ -161,7 +161,7 @@ TEST_CASE("cuda: inspect, align, calibrate and ask have the CPU's results for a 
   }
 }
 
-TEST_CASE("cuda: inspect and align read a checkpoint there, too") {
+TEST_CASE("cuda: inspect and align also read a checkpoint on the GPU") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits that they have
-// alone, on a GPU (emulated without one) also at the same time, whatever happens to one of them or to all.
+// Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits of trials trained
+// alone, also if they run at the same time on a GPU (emulated if there is none), and if one or all are interrupted.
 #include "lab/runs/sweep/population.h"
 
 #include <fstream>
@@ -59,7 +59,7 @@ struct Population {
     train_population(trials, SweepFolder(out), {}, [&](const Trial& t, int status) { statuses[t.id] = status; });
     return statuses;
   }
-  // The files of each trial when trained alone, by a single thread.
+  // The files of each trial, trained alone on a single thread.
   std::map<std::string, std::string> alone(const std::string& out, std::set<const Trial*> left_out = {}) const {
     fs::create_directories(out);
     std::map<std::string, std::string> all;
@@ -80,7 +80,7 @@ struct Population {
 
 }  // namespace
 
-TEST_CASE("cuda: a population of five models has the bits that each has alone, after a kill and a signal too") {
+TEST_CASE("cuda: a population of five models has the bits that each has alone, also after a kill and a signal") {
   const OneThread one;
   const TemporaryFolder folder;
   const Population five;
@@ -91,7 +91,7 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
   CHECK(different.size() == 5);
 
   const int64_t held = memory(Device::cuda).bytes_held;
-#ifdef POSLAB_EMULATE                      // a process forked from one that uses a GPU cannot use it
+#ifdef POSLAB_EMULATE                      // a process that is forked from one with a GPU cannot use it
   const pid_t child = fork();
   if (child == 0) five.train(out), _exit(0);
   CHECK(eventually([&] { return five.all_have(out, "clock.jsonl"); }));           // each has saved something
@@ -106,17 +106,17 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ask_to_stop(SIGUSR1);
   });
-  const std::map<std::string, int> stopped = five.train(out);  // without trials that had not begun by then
-  stops.join();                                                // it may come after all of them
+  const std::map<std::string, int> stopped = five.train(out);  // without the trials that had not begun
+  stops.join();                                                // the signal may come after all have ended
   forget_stop();
   for (const auto& [id, status] : stopped) CHECK((status == 0 || status == 128 + SIGUSR1));
 
   for (const auto& [id, status] : five.train(out)) CHECK(status == 0);
-  for (const auto& [id, files] : expected) CHECK((contents(out + "/" + id) == files));   // bytes, not to be shown
-  CHECK(memory(Device::cuda).bytes_held == held);                            // each has memory of its own
+  for (const auto& [id, files] : expected) CHECK((contents(out + "/" + id) == files));   // bytes, too many to print
+  CHECK(memory(Device::cuda).bytes_held == held);                            // each population returns its memory
 }
 
-TEST_CASE("cuda: a model that fails stops no other of its population") {
+TEST_CASE("cuda: a model that fails does not stop the others of its population") {
   const OneThread one;
   const TemporaryFolder folder;
   const Population five;
@@ -142,7 +142,7 @@ TEST_CASE("cuda: a model that fails stops no other of its population") {
   CHECK(holds(last_line(out.log(is_none)), "poslab: "));
 }
 
-TEST_CASE("cuda: a queue of one's own has memory of its own, and a limit") {
+TEST_CASE("cuda: a queue has its own memory, and a limit") {
   add_backend(Device::cuda, cuda::as_backend());
   const int64_t in_use = memory(Device::cuda).bytes_in_use;
   std::vector<int> numbers(2);
@@ -157,13 +157,13 @@ TEST_CASE("cuda: a queue of one's own has memory of its own, and a limit") {
       CHECK_THROWS_AS(OwnQueue{Device::cuda}, Failure);
     }).join();
   CHECK(numbers[0] > 0);
-  CHECK(numbers[1] == numbers[0]);                                           // given back, and used again
+  CHECK(numbers[1] == numbers[0]);                                           // returned, and used again
   CHECK(queue_number() == 0);
   CHECK(memory(Device::cuda).bytes_in_use == in_use);
 }
 
 #ifdef POSLAB_EMULATE
-TEST_CASE("cuda: models trained one after the other, each by a thread of its own, share their memory") {
+TEST_CASE("cuda: models that are trained one after the other, each in its own thread, share their memory") {
   add_backend(Device::cuda, cuda::as_backend());
   const auto held_after = [](const char* encoding) {
     std::jthread([&] {
@@ -179,9 +179,9 @@ TEST_CASE("cuda: models trained one after the other, each by a thread of its own
 }
 #endif
 
-// -- from outside, on the CPU: one after the other, in a process of the worker ----------------------------------------
+// -- the program itself, on the CPU: trials one after the other, in a process of the worker ---------------------------
 
-TEST_CASE("population: on the CPU a sweep has the same results, also where its process is killed") {
+TEST_CASE("population: on the CPU a sweep has the same results, also if its process is killed") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 4\nsteps = 400\n");
   const std::string straight = folder / "straight", out = folder / "together";
@@ -213,7 +213,7 @@ TEST_CASE("population: on the CPU a sweep has the same results, also where its p
   for (const Trial& t : sweep.plan) CHECK((contents(stopped + "/" + t.id) == contents(straight + "/" + t.id)));
 }
 
-TEST_CASE("population: on the CPU too a trial that fails stops no other, and says why") {
+TEST_CASE("population: on the CPU, too, a trial that fails does not stop the others, and its reason is kept") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 3\nsteps = 30\n");
   const std::string out = folder / "out";

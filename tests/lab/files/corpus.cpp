@@ -1,4 +1,4 @@
-// Text on disk: which files count, that little of a corpus is in memory, and the file of a vocabulary.
+// Text on disk: which files count, how little of a corpus is in memory, and the file of a vocabulary.
 #include <sys/resource.h>
 
 #include <fstream>
@@ -35,7 +35,7 @@ double peak_megabytes() {
 
 }  // namespace
 
-TEST_CASE("a corpus has all text of a folder, in order, and says what it passed over") {
+TEST_CASE("a corpus has all text of a folder, in order, and lists what it left out") {
   const TemporaryFolder folder;
   write(folder / "b.txt", "beta");
   write(folder / "a/z.txt", "zeta");
@@ -59,11 +59,11 @@ TEST_CASE("a corpus has all text of a folder, in order, and says what it passed 
                                                   "picture.png: it has a zero byte at 8, so it is not text",
                                                   "round: it is a link to a folder that is read already"});
   CHECK(c.summary() == folder.path + ": 5 files, 2.4e-05 MB, 5 passed over");
-  // bytes that are no UTF-8 are read as they are
+  // bytes that are not UTF-8 are read unchanged
   CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
   const std::string bytes = "caf\xE9 \xFF\xFE";
   CHECK(Vocabulary().decode(Vocabulary().encode(bytes)) == bytes);
-  // a file alone
+  // a single file
   const Corpus one = open_corpus(folder / "b.txt");
   CHECK(names(one) == std::vector<std::string>{"b.txt"});
   CHECK(one.text.read(one.text.files[0], 1, 3) == "eta");
@@ -93,7 +93,7 @@ TEST_CASE("a text that cannot be used is refused in one line") {
       "2: no file has 10 tokens: the longest (of 1 read here) has 9 bytes (a test reads one file in ten, or "
       "the last tenth of a single one); use shorter windows, or a longer text");
   CHECK(draw_window(c.text, Vocabulary(), 9, rng).tokens == Vocabulary().encode("nine byte"));
-  // a file that changes under way
+  // a file that is changed while it is open
   fs::resize_file(folder / "short.txt", 4);
   CHECK(holds(refusal([&] { draw_window(c.text, Vocabulary(), 9, rng); }), "it has become shorter"));
 }
@@ -101,7 +101,7 @@ TEST_CASE("a text that cannot be used is refused in one line") {
 TEST_CASE("a corpus of gigabytes takes no memory") {
   const TemporaryFolder folder;
   write(folder / "huge.txt", std::string(8192, 'x'));
-  fs::resize_file(folder / "huge.txt", int64_t(8) << 30);  // sparse: it takes no room on the disk either
+  fs::resize_file(folder / "huge.txt", int64_t(8) << 30);  // sparse: it takes no disk space either
   write(folder / "other.txt", std::string(5000, 'y'));
   const double before = peak_megabytes();
   const Corpus c = open_corpus(folder.path);
@@ -112,7 +112,7 @@ TEST_CASE("a corpus of gigabytes takes no memory") {
   CHECK(peak_megabytes() - before < 64);
 }
 
-TEST_CASE("with no text named it is the newest headers of the compiler") {
+TEST_CASE("if no text is named it is the newest headers of the compiler") {
   const TemporaryFolder folder;
   CHECK(holds(refusal([&] { compilers_headers(folder / "c++"); }), "2: there are no C++ headers in "));
   for (const char* version : {"c++/9", "c++/14", "c++/13.2.0"})
@@ -124,7 +124,7 @@ TEST_CASE("with no text named it is the newest headers of the compiler") {
   CHECK(test_text(c.text).files.size() < c.text.files.size() / 4);
 }
 
-TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is kept as JSON") {
+TEST_CASE("words of a text are counted up to a number of bytes, and a vocabulary is kept as JSON") {
   const TemporaryFolder folder;
   for (int i = 0; i < 20; ++i) write(folder / fmt::format("{}.txt", i), "the cat the dog");
   const Corpus c = open_corpus(folder.path);
@@ -147,7 +147,7 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
               "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
 }
 
-TEST_CASE("a run of a language model: its options are TOML, and what was changed or is missing is refused") {
+TEST_CASE("a run of a language model: its options are TOML, and changed or missing files are refused") {
   const RunSpec c(language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}}));
   const ChoiceTable& table = language::all_choices();
   CHECK(kept(table, language::configure(read_toml(to_toml(c), "x", language_kind()))) == kept(table, c));
@@ -194,7 +194,7 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   Rng rng(stream(1, Purpose::tokens, 0));
   const auto window = [&] { return refusal([&] { open_lm(path).learner->source->window(true, 8, rng); }); };
   CHECK(window() == "");
-  // The whole text, whatever side the file is of; its tokens are known without it.
+  // The whole text, whichever side of it the test reads; its tokens are known without the file.
   const auto other_text = [&](const char* file, const std::string& content, const std::string& difference) {
     const std::string at = folder / "texts/" + file, before = fs::exists(at) ? read_file(at) : "";
     content.empty() ? void(fs::remove(at)) : write(at, content);
@@ -211,7 +211,7 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   CHECK(window() == "");
 }
 
-TEST_CASE("what a test of a language model came to is read back as it was written") {
+TEST_CASE("the results of a language model's test are read back as they were written") {
   const TemporaryFolder folder;
   language::AtLength at{.length = 128, .repeated = true, .samples = 3, .loss = 1.25, .accuracy = 0.5};
   at.loss_of_part[7] = std::nan(""), at.accuracy_of_part[0] = 0.125;
@@ -236,7 +236,7 @@ TEST_CASE("what a test of a language model came to is read back as it was writte
   CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));
 }
 
-TEST_CASE("lm: a page shows a text of one's own or one of the test, of any length") {
+TEST_CASE("lm: a page shows a given text or one of the test, of any length") {
   const auto learner = [](const Settings& more, const language::Source& text) {
     Settings all = {{"layers", "1"}, {"heads", "1"}, {"key_heads", "1"}, {"d_model", "8"}, {"d_ff", "8"}};
     all.insert(all.end(), more.begin(), more.end());

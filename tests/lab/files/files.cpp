@@ -1,4 +1,4 @@
-// Files are replaced as a whole or not at all, through links; paths that are no files are written to.
+// Files are replaced as a whole or not at all, also through links; devices and pipes are written to.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -35,11 +35,11 @@ TEST_CASE("a full disk is a clear failure and leaves the old file") {
   CHECK(!fs::exists(folder / "r.partial"));
 }
 
-TEST_CASE("a link stays, and the file that it leads to is replaced") {
+TEST_CASE("a link remains, and the file that it points to is replaced") {
   const TemporaryFolder folder;
   fs::create_directories(folder / "far/away");
   write_file(folder / "far/away/file", "old");
-  fs::create_symlink("away/file", folder / "far/near");  // relative to its own folder, not to ours
+  fs::create_symlink("away/file", folder / "far/near");  // relative to the link's folder, not to ours
   fs::create_symlink(folder / "far/near", folder / "link");
   std::ifstream reader(folder / "far/away/file");
   write_file(folder / "link", "new");
@@ -47,9 +47,9 @@ TEST_CASE("a link stays, and the file that it leads to is replaced") {
   CHECK(fs::is_symlink(folder / "far/near"));
   CHECK(read_file(folder / "far/away/file") == "new");
   std::string before;
-  CHECK((reader >> before && before == "old"));  // replaced, not overwritten: an open reader reads all of the old one
+  CHECK((reader >> before && before == "old"));  // replaced, not overwritten: an open reader still reads the old file
   CHECK(std::distance(fs::directory_iterator(folder / "far/away"), {}) == 1);
-  fs::create_symlink("later", folder / "ahead");  // to a file that is not there yet
+  fs::create_symlink("later", folder / "ahead");  // to a file that does not exist yet
   write_file(folder / "ahead", "first");
   CHECK(read_file(folder / "later") == "first");
   CHECK(fs::is_symlink(folder / "ahead"));
@@ -61,7 +61,7 @@ TEST_CASE("a link stays, and the file that it leads to is replaced") {
   CHECK(holds(refusal([&] { write_file(folder / "lost", "x"); }), "there is no such folder; choose another path"));
 }
 
-TEST_CASE("of several that write one file at once each writes all of it, and what a killed one left is in no way") {
+TEST_CASE("if several processes write one file at once, each writes all of it; a killed one's leftovers are no obstacle") {
   const TemporaryFolder folder;
   const std::string path = folder / "shared.csv";
   write_file(folder / "shared.csv.poslab.partial", std::string(1 << 20, 'k'));
@@ -82,7 +82,7 @@ TEST_CASE("of several that write one file at once each writes all of it, and wha
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 
-TEST_CASE("a file of somebody else beside one that is written, PATH.partial, stays as it is") {
+TEST_CASE("a file PATH.partial of somebody else, beside the file that is written, stays unchanged") {
   const TemporaryFolder folder;
   write_file(folder / "a.csv.partial", "theirs");
   write_file(folder / "a.csv", "ours");
@@ -90,7 +90,7 @@ TEST_CASE("a file of somebody else beside one that is written, PATH.partial, sta
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);
 }
 
-TEST_CASE("/dev/stdout is written to where it stands, whatever it is; so is a pipe with a name") {
+TEST_CASE("/dev/stdout is written to from its current position, whatever it is; so is a named pipe") {
   const TemporaryFolder folder;
   write_file(folder / "plan.toml", "task = \"even_pairs\"\nencoding = \"rope\"\n");
   const auto shell = [&](const std::string& line) {

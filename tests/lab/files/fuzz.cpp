@@ -1,5 +1,5 @@
-// Files of strangers: whatever a file holds, reading it ends soon and either works or is an error of ours. The targets
-// of tools/fuzz (tests/tools/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
+// Untrusted files: whatever a file holds, reading it ends soon, and either works or raises one of our errors. The
+// targets of tools/fuzz (tests/tools/fuzz/target.h) read earlier finds, and their seeds with bytes changed.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A file with some bytes flipped, cut away, doubled, or replaced by a number or a sign that parsers stumble over.
+// A file with some bytes flipped, removed, doubled, or replaced by a number or character that often breaks parsers.
 std::string mutated(std::string bytes, Rng& rng) {
   const auto below = [&](size_t n) { return size_t(rng.uniform() * double(n)); };
   static const std::string words[] = {
@@ -82,7 +82,7 @@ TEST_CASE("fuzz: each target reads its seeds") {
   }
 }
 
-TEST_CASE("fuzz: what was found is read or refused, and nothing else happens") {
+TEST_CASE("fuzz: earlier finds are read or refused, and nothing else happens") {
   size_t count = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(source_folder + std::string("/tests/tools/fuzz/found"))) {
@@ -110,6 +110,6 @@ TEST_CASE("fuzz: seeds with bytes changed are read or refused, and nothing else 
     }
     INFO(target.name);
     CHECK(done > 0);
-    CHECK((done < times || target.name == "npz"));  // which only writes
+    CHECK((done < times || target.name == "npz"));  // npz only writes
   }
 }

@@ -1,4 +1,4 @@
-// A stop in the middle of a step (core/stop.h): the step is given up within a moment, the checkpoint is of a whole one,
+// A stop in the middle of a step (core/stop.h): the step is abandoned at once, the checkpoint has the last whole step,
 // and a run resumed from it has the same bits.
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ double seconds_of_children() {
   return seconds(all.ru_utime) + seconds(all.ru_stime);
 }
 
-// The flag stays up in a program that ends; the tests go on. Meanwhile no progress is told.
+// In the program the flag stays set until it ends; these tests continue, so it is reset. No progress is shown.
 struct Calm {
   Calm() {
     std::fflush(stderr);
@@ -48,7 +48,7 @@ struct Calm {
   int threads_before = threads(), said_before = ::dup(STDERR_FILENO);
 };
 
-// A layer that attends as another does and calls `passed` twice a step: on the way forward and on the way back.
+// A layer that attends as another and calls `passed` twice a step: in the forward pass and in the backward pass.
 struct Watched : Encoding {
   std::unique_ptr<Encoding> real_one;
   std::function<void()> passed;
@@ -85,7 +85,7 @@ std::string file(const RunFolder& run, const char* name) { return read_file(run.
 
 }  // namespace
 
-TEST_CASE("stop: in the middle of a step, on the way forward or back; the run goes on with the same bits") {
+TEST_CASE("stop: in the middle of a step, forward or backward; the run then continues with the same bits") {
   const TemporaryFolder folder;
   const Calm at_the_end;
   const RunSpec c(tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}}));
@@ -93,7 +93,7 @@ TEST_CASE("stop: in the middle of a step, on the way forward or back; the run go
   const RunFolder undisturbed = RunFolder::create(folder / "undisturbed", whole);
   train(undisturbed, whole);
   while (six.adam.step < 6) finish_step(c, start_step(six, draw_step(c, six.adam.step)));
-  REQUIRE(c.whole("layers") == 2);  // so a step is passed four times: forward 0 and 1, back 1 and 0
+  REQUIRE(c.whole("layers") == 2);  // so a step calls it four times: forward in layers 0 and 1, backward in 1 and 0
   for (int thread_count : {1, 2})
     for (int place = 0; place < 4; ++place) {
       CAPTURE(thread_count);
@@ -110,7 +110,7 @@ TEST_CASE("stop: in the middle of a step, on the way forward or back; the run go
       } catch (const Interrupted& e) { said = e.what(); }
       CHECK(
           holds(said, "stopped in the middle of step 7 of 9, and all before it is saved; go on with `poslab resume "));
-      CHECK(passed == 6 * 4 + place + 1);  // nothing was computed after it
+      CHECK(passed == 6 * 4 + place + 1);  // nothing was computed afterwards
       CHECK(tape_length() == 0);
       stop_requested = false;
       CHECK(file(run, "checkpoint.safetensors") == checkpoint_bytes(six));  // step 4 was due; 5 and 6 are not lost
@@ -124,7 +124,7 @@ TEST_CASE("stop: in the middle of a step, on the way forward or back; the run go
     }
 }
 
-TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing reads the result") {
+TEST_CASE("stop: kernels skip their remaining pieces, and then nothing reads the result") {
   const Calm at_the_end;
   for (int thread_count : {1, 2}) {
     set_threads(thread_count);
@@ -132,7 +132,7 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
       std::atomic<int> done = 0;
       stop_requested = false;
       parallel_for(1000, [&](int64_t) {
-        if (++done >= 10) stop_requested = true;  // whichever thread is here: the one of the tenth may be asleep
+        if (++done >= 10) stop_requested = true;  // on any thread: the one with the tenth piece may be asleep
       });
       return done.load();
     };
@@ -143,10 +143,10 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
     CHECK_THROWS_AS(may.complete(), Stopped);
     CHECK(pieces_done() == 1000);
     stop_requested = false;
-    Stoppable(true).complete();  // nothing was left out
+    Stoppable(true).complete();  // nothing was skipped
     Stoppable whole(true);
     {
-      const Stoppable trace(false);  // its result is needed whole, but the one around it is useless by then
+      const Stoppable trace(false);  // its result is needed whole, but by then the enclosing one is useless
       CHECK(pieces_done() < 1000);
     }
     CHECK(pieces_done() < 1000);
@@ -175,7 +175,7 @@ TEST_CASE("stop: in the baselines of a long string, between two answers and with
   CHECK(brackets.shuffled(x, rng).size() == 20);
 }
 
-TEST_CASE("stop: SIGTERM and Ctrl-C are answered within two seconds in a step of minutes") {
+TEST_CASE("stop: SIGTERM and Ctrl-C end a step of several minutes within two seconds") {
   const TemporaryFolder folder;
   const Settings long_steps = {{"encoding", "alibi"},     {"positions", "sequential"}, {"layers", "1"},  {"batch", "1"},
                                {"train_length", "20000"}, {"eval_lengths", "1:2"},     {"threads", "1"}, {"heads", "8"},
@@ -192,15 +192,15 @@ TEST_CASE("stop: SIGTERM and Ctrl-C are answered within two seconds in a step of
   for (auto& [signal, p] : all) {
     REQUIRE(eventually([&] { return std::filesystem::exists(folder / std::to_string(signal)); }));
     const double before = p->processor_seconds();
-    REQUIRE(eventually([&] { return p->processor_seconds() > before + 0.5; }));       // into the step
+    REQUIRE(eventually([&] { return p->processor_seconds() > before + 0.5; }));       // the step has begun
   }
-  double used = 0;                                               // by both, as others may have the processor meanwhile
+  double used = 0;                                               // of both processes, as others may run, too
   for (auto& [signal, p] : all) used -= p->processor_seconds();
   for (auto& [signal, p] : all) p->send(signal);
   const double others = seconds_of_children();
   for (auto& [signal, p] : all) CHECK(p->status() == 128 + signal);
   used += seconds_of_children() - others;
-  CHECK(used < 20);                                              // two by each, where nothing is watched
+  CHECK(used < 20);                                              // two seconds for each, if no tool slows it down
   for (auto& [signal, p] : all) {
     CHECK(holds(p->output(), "stopped in the middle of step 1 of 40, and all before it is saved"));
     CHECK(read_file(folder / std::to_string(signal) + "/checkpoint.safetensors") == checkpoint_bytes(State(c)));

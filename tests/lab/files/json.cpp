@@ -1,4 +1,4 @@
-// JSON of strangers (lab/files/json.h): read like anybody's, and refused where it is nested too deeply or says a thing
+// JSON from strangers (lab/files/json.h): read like any other, and refused if it is nested too deeply or has a key
 // twice.
 #include <map>
 #include <set>
@@ -26,7 +26,7 @@ std::map<std::string, std::string> sources() {
 
 }  // namespace
 
-TEST_CASE("JSON: values are those of the library's own parser, and keys keep their order") {
+TEST_CASE("JSON: values equal those of the library's own parser, and keys keep their order") {
   for (const char* text :
        {"null", "-3", "18446744073709551615", "1e3", "\"a\\u00e9\\n\"", "[]", "{}", "[[],{},[1,[2]]]",
         R"({"z": 1, "a": {"y": [true, {"x": null}], "b": "c"}, "m": [{}, {"k": 0.5}]})"}) {
@@ -35,7 +35,7 @@ TEST_CASE("JSON: values are those of the library's own parser, and keys keep the
   }
 }
 
-TEST_CASE("JSON: what is nested too deeply, says a thing twice or is none is refused in one line that names the file") {
+TEST_CASE("JSON: invalid text, deep nesting and keys that occur twice are refused in one line that names the file") {
   const auto says = [](const std::string& text) { return refusal([&] { parse_json(text, "DIR/config.json"); }); };
   const std::string file = "2: DIR/config.json is not valid JSON: ", remedy = "; save or fetch it again";
   CHECK(says(brackets(64)) == "");
@@ -52,17 +52,17 @@ TEST_CASE("JSON: what is nested too deeply, says a thing twice or is none is ref
   CHECK(try_json("{\"step\": 3}")["step"] == 3);
 }
 
-TEST_CASE("JSON: an object of 200,000 keys is read in a moment, and a stop ends it") {
+TEST_CASE("JSON: an object of 200,000 keys is read at once, and a stop ends it") {
   std::string text = "{";
   for (int n = 0; n < 200000; ++n) text += fmt::format("\"key{}\": {},", n, n);
   text.back() = '}';
-  CHECK(parse_json(text, "t").size() == 200000);  // minutes, if each key is compared with all before it
+  CHECK(parse_json(text, "t").size() == 200000);  // takes minutes if each key is compared with all before it
   stop_requested = true;
   CHECK_THROWS_AS(parse_json(text, "t"), Stopped);
   stop_requested = false;
 }
 
-TEST_CASE("JSON: numbers of tokens, sizes and places are whole and small enough, or none") {
+TEST_CASE("JSON: numbers of tokens, sizes and places are whole and small enough, or refused") {
   CHECK(whole_number(7, 7) == 7u);
   CHECK(whole_number(parse_json("18446744073709551615", "t"), UINT64_MAX) == UINT64_MAX);
   for (const char* text : {"8", "-1", "1.5", "7.0", "1099511627776", "1e30", "\"7\"", "null", "[7]"})
@@ -78,7 +78,7 @@ TEST_CASE("JSON: a long value is shown in part, and no character is cut") {
   CHECK(in_short(Json(accents)).size() == 1 + 2 * 59 + 3);
 }
 
-TEST_CASE("one place parses JSON, and one opens files to read them") {
+TEST_CASE("JSON is parsed in one place, and files are opened for reading in one place") {
   const std::set<std::string> may_open = {"lab/files/memory.cpp", "lab/files/version.cpp"};  // files of the system
   for (const auto& [path, text] : sources()) {
     for (const char* call : {"json::parse(", "Json::parse(", "json::accept(", "sax_parse("})

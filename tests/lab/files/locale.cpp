@@ -1,5 +1,5 @@
-// A caller of the library may have set a locale, as Python and Qt do. Numbers have a point all the same, and I is the
-// capital letter of i.
+// A caller of the library may have set a locale, as Python and Qt do. Numbers have a decimal point all the same, and I
+// is the capital letter of i.
 #include <cctype>
 #include <clocale>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A locale of the C library, made for this test where the system has its source; the destructor restores the old one.
+// A locale of the C library, made for this test if the system has its source; the destructor restores the previous one.
 class Locale {
  public:
   Locale(const TemporaryFolder& folder, const std::string& name) {
@@ -50,7 +50,7 @@ void train_in(const std::string& run) {
 
 }  // namespace
 
-TEST_CASE("ascii: letters and signs are those of the C locale, bytes beyond are none") {
+TEST_CASE("ascii: letters and other characters are those of the C locale, and bytes beyond ASCII belong to no class") {
   for (int n = 0; n < 256; ++n) {
     const char c = char(n);
     CAPTURE(n);
@@ -75,7 +75,7 @@ TEST_CASE("a locale with decimal commas and a dotless i changes neither what is 
     MESSAGE("the system has no source of the locale tr_TR: not tested");
     return;
   }
-  CHECK(std::strtod("2.5", nullptr) == 2);  // so the C library reads it here
+  CHECK(std::strtod("2.5", nullptr) == 2);  // the C library reads it so in this locale
   CHECK(std::tolower('I') == 'I');
   CHECK(ascii::number("2.5") == 2.5);
   CHECK(choose_encoding("yarn:factor=2.5").choices.number("factor") == 2.5);

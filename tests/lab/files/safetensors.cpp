@@ -1,4 +1,4 @@
-// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused by name,
+// The only codec of safetensors (lab/files/safetensors.h): a header that cannot describe its file is refused by name,
 // in every reader.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ std::string replaced_once(std::string bytes, const std::string& from, const std:
   return bytes.replace(bytes.find(from), from.size(), to);
 }
 
-// Of two tensors in 24 bytes, as `second` says of the other one.
+// The refusal of a file with two tensors in 24 bytes; `second` is the header's entry for the second one.
 std::string said_of(const std::string& second) {
   const std::string header = R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, )" + second + "}";
   return refusal([&] { read_safetensors(with_header(header, std::string(24, 'x')), "F"); });
@@ -75,7 +75,7 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
                 R"(, "none": {"dtype": "F32", "shape": [0, 7], "data_offsets": [24, 24]})") == "");
 }
 
-TEST_CASE("safetensors: a header that is long, cut off or no object is refused before anything else") {
+TEST_CASE("safetensors: a header that is too long, cut off or no object is refused before anything else") {
   const auto says = [](const std::string& file) { return refusal([&] { read_safetensors(file, "F"); }); };
   CHECK(says("1234567") == "1: F is cut off after 7 bytes; fetch it again");
   CHECK(holds(says(with_header("{}", "").substr(0, 9)),
@@ -89,7 +89,7 @@ TEST_CASE("safetensors: a header that is long, cut off or no object is refused b
         "1: F is damaged: its tensors end at byte 0 of the numbers, and 1 are there; fetch or save the file again");
 }
 
-TEST_CASE("safetensors: a file that becomes shorter while it is mapped ends the program with one line and status 1") {
+TEST_CASE("safetensors: if a file becomes shorter while it is mapped, the program ends with one line and status 1") {
   const TemporaryFolder folder;
   const std::string path = folder / "model.safetensors", said = folder / "said";
   write_file(path, safetensors_bytes<float>(Json::object(), {{"a", Tensor::full({5000}, 1)}}));
@@ -108,7 +108,7 @@ TEST_CASE("safetensors: a file that becomes shorter while it is mapped ends the 
         "poslab: " + path + " has become shorter while it was read, or its disk failed; fetch it again\n");
 }
 
-TEST_CASE("safetensors: what is mapped was looked at by the same codec") {
+TEST_CASE("safetensors: mapped files are checked by the same codec") {
   const TemporaryFolder folder;
   const std::string path = folder / "model.safetensors";
   const std::string good =
@@ -123,7 +123,7 @@ TEST_CASE("safetensors: what is mapped was looked at by the same codec") {
   CHECK(holds(refusal([&] { map_safetensors(path); }), "the tensor b begins at byte 0 of the numbers, and the one"));
 }
 
-TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its checksum, is refused, too") {
+TEST_CASE("safetensors: a checkpoint of ours that was changed along with its checksum is refused, too") {
   const std::string good = checkpoint_bytes(State(tiny_config()));
   const auto says = [&](const std::string& from, const std::string& to, const Settings& of = {}) {
     std::string bytes = replaced_once(of.empty() ? good : checkpoint_bytes(State(tiny_config(of))), from, to);
@@ -140,7 +140,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
               " goes beyond the "));
-  // A table of a gigabyte in the header, and of 64 rows in the file.
+  // A table of a gigabyte by the header, in a file with 64 rows.
   CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
               "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));
 }

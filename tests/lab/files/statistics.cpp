@@ -7,7 +7,7 @@
 
 using namespace poslab;
 
-TEST_CASE("statistics: the bootstrap's interval leaves out as much below as above") {
+TEST_CASE("statistics: the bootstrap's interval leaves out equal shares on both sides") {
   std::vector<double> x, turned;
   Rng rng(stream(7, Purpose::tokens, 0));
   for (int i = 0; i < 20; ++i) x.push_back(rng.normal()), turned.push_back(-x.back());

@@ -1,4 +1,4 @@
-// Files of strangers do no harm: pipes, loops, signs for the terminal. Their contents are tested in
+// Untrusted files do no harm: pipes, loops, control characters. Their contents are tested in
 // tests/lab/files/fuzz.cpp.
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ using namespace poslab;
 using namespace poslab::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("strangers: a pipe, a device, a folder and a link to itself are named, and nobody waits for them") {
+TEST_CASE("strangers: a pipe, a device, a folder and a link to itself are named, and never waited for") {
   const TemporaryFolder folder;
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
   fs::create_symlink("loop", folder / "loop");
@@ -31,7 +31,7 @@ TEST_CASE("strangers: a pipe, a device, a folder and a link to itself are named,
   CHECK(refusal([&] { read_file("/dev/zero"); }) == "1: cannot read /dev/zero: it is a device");
 }
 
-TEST_CASE("strangers: what a message shows of a file is one line, and says nothing to the terminal") {
+TEST_CASE("strangers: a message shows a file's words on one line, without control characters") {
   CHECK(printable("plain, \u00e9, \u4e2d, \U0001F600") == "plain, \u00e9, \u4e2d, \U0001F600");
   CHECK(printable("a\nb\tc\r\x1b[31m\x7f" + std::string(1, '\0')) == "a\\nb\\tc\\r\\x1b[31m\\x7f\\x00");
   CHECK(printable("\u009b31m \u202e \u2028 \u2066") == "\\x9b31m \\u202e \\u2028 \\u2066");
@@ -67,7 +67,7 @@ TEST_CASE("strangers: a stop ends loading") {
   CHECK(weights.params().stored("a", 5, 4).rows == 5);
 }
 
-TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, bytes that are none, or 4,000 characters") {
+TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, invalid bytes, or 4,000 characters") {
   const TemporaryFolder folder;
   std::string deep = folder.path;
   while (deep.size() < 3800) deep += "/" + std::string(180, 'd');
@@ -93,7 +93,7 @@ TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, bytes t
   }
 }
 
-TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not write it down") {
+TEST_CASE("a text whose name is not UTF-8 is refused, as a run could not record it") {
   const TemporaryFolder folder;
   const std::string text = folder / "\xff.txt", run = folder / "run";
   write_file(text, std::string(5000, 'a'));
@@ -103,7 +103,7 @@ TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not writ
   CHECK(!fs::exists(run));
 }
 
-TEST_CASE("a checkpoint beyond 4 GB: what lies beyond is read, and nothing else") {
+TEST_CASE("a checkpoint beyond 4 GB: tensors beyond are read, and no others") {
   const TemporaryFolder model;
   const int64_t before = (int64_t(1) << 32) + 256;
   const std::string header = fmt::format(R"({{"large": {{"dtype": "F32", "shape": [{0}], "data_offsets": [0, {1}]}}, )"
@@ -112,7 +112,7 @@ TEST_CASE("a checkpoint beyond 4 GB: what lies beyond is read, and nothing else"
   const uint64_t length = header.size();
   const std::string path = model / "model.safetensors";
   write_file(path, std::string(reinterpret_cast<const char*>(&length), 8) + header);
-  fs::resize_file(path, 8 + length + uint64_t(before));  // sparse: it takes no room on the disk
+  fs::resize_file(path, 8 + length + uint64_t(before));  // sparse: it takes no disk space
   const float last[] = {1, 2, 3, 4};
   std::ofstream(path, std::ios::app).write(reinterpret_cast<const char*>(last), sizeof last);
   HfWeights weights(model.path, "c", [](const std::string& name) { return name; });

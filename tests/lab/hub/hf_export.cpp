@@ -1,4 +1,4 @@
-// Export in the Hugging Face form: the written model gives the same logits and tokens, read here and, where
+// Export in the Hugging Face form: the written model gives the same logits and tokens, read by poslab and, if
 // tools/huggingface has made .venv-huggingface, by transformers. Models beyond the form are refused.
 #include "encodings/checks/setup.h"
 #include "lab/files/shell.h"
@@ -25,7 +25,7 @@ language::Source source() {
   return s;
 }
 
-// A model whose weights are no longer where they start.
+// A model whose weights have changed since their initialization.
 language::State trained(const language::Settings& more) {
   const Settings usual = {{"layers", "2"}, {"heads", "4"},         {"key_heads", "2"}, {"d_model", "32"},
                           {"d_ff", "40"},  {"train_length", "16"}, {"eval_times", "1"}};
@@ -92,7 +92,7 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
   read_back(folders);
 }
 
-TEST_CASE("hf: the words of an exported tokenizer are ours, however long and whatever blanks they have") {
+TEST_CASE("hf: an exported tokenizer splits words as ours does, however long they are and whatever blanks they have") {
   const Vocabulary v = source().vocabulary;
   const HfTokenizer t(language::hf_tokenizer_json(v), "tokenizer.json");
   Rng rng(stream(3, Purpose::tokens, 0));

@@ -1,5 +1,5 @@
-// Checkpoints of the Hugging Face form: logits and written tokens equal those of transformers, and missing, unknown or
-// damaged parts are refused by name. tests/huggingface/ says how the golden files are made.
+// Checkpoints of the Hugging Face form: logits and generated tokens equal those of transformers, and missing, unknown
+// or damaged parts are refused by name. tests/huggingface/ says how the golden files are made.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -36,7 +36,7 @@ Decoder net_of(const HfModel& m, const Json& of) {
   return m.net.with_encoding(choose_encoding(for_hf_model(of["encoding"], m.config.rope, m.config.trained_length)));
 }
 
-// The worst error of the case's logits, relative to the largest of them.
+// The largest error of the case's logits, relative to the largest logit.
 double logit_error(const Decoder& net, const Json& of) {
   const std::vector<int> tokens = of["tokens"];
   const int T = int(tokens.size()), V = net.spec().vocabulary;
@@ -63,7 +63,7 @@ std::vector<int> written(const Decoder& net, const Json& of) {
   return text;
 }
 
-// As config.json was written before version 5 of transformers.
+// config.json as it was before version 5 of transformers.
 Json older(Json config) {
   Json rope = config.at("rope_parameters");
   config.erase("rope_parameters");
@@ -110,7 +110,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
   CHECK(logit_error(model.net, of) < 1e-4);
 }
 
-TEST_CASE("hf: settings of the configuration arrive in the model") {
+TEST_CASE("hf: settings of the configuration reach the model") {
   const auto config = [](const char* name) {
     for (const Json& of : hf_cases())
       if (of["name"] == name) return hf_config(of["config"].dump(), "config.json");
@@ -137,7 +137,7 @@ TEST_CASE("hf: settings of the configuration arrive in the model") {
     CHECK(choose_encoding(whole)->pages.pictures.frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
           doctest::Approx(std::pow(5e5, -0.25)));
   }
-  // yarn and its like take the trained length of the rotation: original_max_position_embeddings, if the file says it.
+  // yarn and similar schemes take the trained length of the rotation: original_max_position_embeddings, if given.
   CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=64,base=500000,pairing=half");
   rope.full.original = 16;
   CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=16,base=500000,pairing=half");
@@ -150,7 +150,7 @@ TEST_CASE("hf: settings of the configuration arrive in the model") {
         "another");
 }
 
-TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {
+TEST_CASE("hf: a key that changes the mathematics is refused by name, and any other unknown key is ignored") {
   const Json plain = hf_cases()[0]["config"];
   const auto refused = [&](const Json& changes) {
     Json config = plain;
@@ -192,7 +192,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
         "with model_type phi3 alone");
   CHECK(rope({{"rope_theta", 1e20}}) == "");
   CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
-  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // of 4 pairs
+  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // for 4 pairs
     for (const char* list : {"long_factor", "short_factor"}) {
       Json all = {{"rope_type", "longrope"}, {"long_factor", {1, 2, 3, 4}}, {"short_factor", {1, 1, 1, 1}}};
       CHECK(rope(all) == "");
@@ -221,7 +221,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
         "2: c is not valid JSON: it goes wrong at byte 2; save or fetch it again");
 }
 
-TEST_CASE("hf: generation_config.json says how a model writes, and its faults are named") {
+TEST_CASE("hf: generation_config.json sets how a model generates, and its faults are named") {
   HfConfig c;
   c.ends = {2};
   const auto read = [&](const Json& all) { read_generation(all.dump(), "g", c); };
@@ -254,7 +254,7 @@ TEST_CASE("hf: generation_config.json says how a model writes, and its faults ar
 
 namespace {
 
-// A model of one layer of width 4, whose files a test can spoil.
+// A model of one layer of width 4, whose files a test can damage.
 struct Spoiled {
   TemporaryFolder folder;
   std::vector<NamedTensor> tensors;
@@ -299,7 +299,7 @@ TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tens
     CHECK(holds(s.refused(), "1: F/model.safetensors is damaged: the tensor model.norm.weight holds NaN or infinity, "
                              "first at (2)"));
   }
-  // 16 bits, and after the first block of many: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
+  // 16-bit numbers, beyond the first block: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
   for (const auto& [dtype, largest] : {std::pair{"BF16", 0x7f7f}, {"F16", 0x7bff}}) {
     const TemporaryFolder folder;
     const int rows = 3, columns = 50000;
@@ -324,7 +324,7 @@ TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tens
   }
 }
 
-TEST_CASE("hf: a tensor too many, too few or of another shape, and files that are damaged, are one clear line each") {
+TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files, are refused in one clear line each") {
   CHECK(Spoiled().refused() == "");
   {
     Spoiled s;
@@ -353,7 +353,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
           "it has to be (5, 4)");
     s.config["vocab_size"] = 6;
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
-    s.config["tie_word_embeddings"] = true;  // a head that is there is read all the same
+    s.config["tie_word_embeddings"] = true;  // a head that is present is read all the same
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
   }
   {
@@ -402,7 +402,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     missing = map, missing["more"] = "../x";
     CHECK(holds(index(missing), "\"more\" is listed in \"../x\"; it must be in a file of the same folder"));
     CHECK(holds(index(3), "has no object \"weight_map\""));
-    write_file(path, whole);  // transformers reads it first, and so no index
+    write_file(path, whole);  // transformers looks for it first, and then needs no index
     CHECK(s.opened() == "");
     write_file(s.folder / "adapter_config.json", "{}");
     CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter beside them are not read; merge it"));
@@ -410,7 +410,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
   CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is not a folder; --hf names one"));
 }
 
-TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding where that is missing") {
+TEST_CASE("hf: a stored head is also a tied model's head, and its embedding if that is missing") {
   const auto logits = [](Spoiled& s) {
     CHECK(s.refused() == "");
     const NoGrad still;
@@ -427,7 +427,7 @@ TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding 
   const auto together = with_tie(false);
   CHECK(together != apart);
   CHECK(with_tie(true) == together);
-  s.tensors.erase(s.tensors.begin());  // the embedding; the head is left
+  s.tensors.erase(s.tensors.begin());  // the embedding, which leaves the head
   CHECK(with_tie(true) == together);
   s.tensors[1].name = "model.embed_tokens.weight";
   CHECK(with_tie(true) == together);
@@ -435,7 +435,7 @@ TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding 
   CHECK(s.refused() == "2: F has no tensor lm_head.weight, which F/config.json asks for");
 }
 
-TEST_CASE("hf: a rotation that is given twice is that of transformers, or refused") {
+TEST_CASE("hf: a rotation that is given twice is read as transformers reads it, or refused") {
   const auto encoding = [](const std::string& type, const Json& changes) {
     Json config = {{"model_type", type},       {"vocab_size", 5},          {"hidden_size", 16},
                    {"intermediate_size", 6},   {"num_hidden_layers", 2},   {"num_attention_heads", 2},

@@ -1,4 +1,4 @@
-// Checkpoints of the Hugging Face form where runs are looked at: one model under several encodings, inspect, view,
+// Checkpoints of the Hugging Face form in commands for runs: one model under several encodings, inspect, view,
 // report, and open_model, which they and Python call.
 #include "lab/pages/inspect/inspect.h"
 #include "lab/pages/report/report.h"
@@ -26,7 +26,7 @@ std::string test_of_qwen(const std::string& encoding, const std::string& more) {
                      encoding, more);
 }
 
-// The lines of a CSV without so many first columns.
+// The lines of a CSV without their first columns.
 std::vector<std::string> lines_without(const std::string& csv, int columns) {
   std::vector<std::string> lines = split(csv, '\n');
   for (std::string& line : lines)
@@ -67,7 +67,7 @@ TEST_CASE("lm eval: several encodings have the losses that each has alone, of a 
   const std::string before = read_file(run + "/eval.csv");
   told_by(folder, "lm eval " + run + " --encoding rope,none -o " + folder / "run.html");
   CHECK(lines_without(read_file(folder / "run-lengths.csv"), 0)[0].ends_with("," + lines_without(before, 0)[0]));
-  CHECK(read_file(run + "/eval.csv") == before);  // the page is the user's, and the run is unchanged
+  CHECK(read_file(run + "/eval.csv") == before);  // the page is the user's file, and the run is unchanged
   const std::string page = read_file(folder / "run.html");
   CHECK(holds(page, "\"title\":\"A language model, tested with 2 encodings\""));
   CHECK(holds(page, "[encoding=none]{c1}"));
@@ -102,7 +102,7 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
   CHECK(holds(wrong.output(), "bf16"));
 }
 
-TEST_CASE("lm eval and lm generate: an option that changes nothing of a checkpoint is refused or reported") {
+TEST_CASE("lm eval and lm generate: an option without effect on a checkpoint is refused or reported") {
   const TemporaryFolder folder;
   const auto refused_as = [&](const std::string& words, const std::string& why) {
     Program p(folder, words);
@@ -125,7 +125,7 @@ TEST_CASE("lm eval and lm generate: an option that changes nothing of a checkpoi
               "length = 4096 is not reached, as the longest string has 64 slots, so it changes nothing here"));
 }
 
-TEST_CASE("lm eval and lm generate: --threads 0 is each core, and a value that is no number of threads is refused") {
+TEST_CASE("lm eval and lm generate: --threads 0 takes all cores, and an invalid number of threads is refused") {
   const TemporaryFolder folder;
   const std::string write = fmt::format("lm generate --hf {} --prompt 'the end' --count 2 --threads ", qwen);
   told_by(folder, test_of_qwen("none", "--threads 0"));
@@ -140,7 +140,7 @@ TEST_CASE("lm eval and lm generate: --threads 0 is each core, and a value that i
     }
 }
 
-TEST_CASE("lm eval and lm generate: positions and biases of a checkpoint may stand in files") {
+TEST_CASE("lm eval and lm generate: positions and biases for a checkpoint may be in files") {
   const TemporaryFolder folder;
   std::string slots;
   for (int n = 0; n < 200; ++n) slots += fmt::format("{}\n", n);
@@ -174,10 +174,10 @@ TEST_CASE("compared: a row for each length, and for each eighth of the longest w
   CHECK(c[1].rows[7][0] == "19-20");
   CHECK(holds(c[1].rows[7][2], "10.0000"));
   CHECK(holds(page::markdown(c[0]), "\n| 20     | plain | 2.0000 (7.39) | nan (–)       |\n"));
-  CHECK(report::compared({"rope"}, {&one}, 8)[1].rows[0][0] == "13-13");  // eval_tail: the last 8 tokens alone
+  CHECK(report::compared({"rope"}, {&one}, 8)[1].rows[0][0] == "13-13");  // with eval_tail only the last 8 tokens
 }
 
-TEST_CASE("hf: a checkpoint is a run of a language model that is only looked at, with the logits of transformers") {
+TEST_CASE("hf: a checkpoint is a language model's run that can only be read, with the logits of transformers") {
   for (const Json& of : hf_cases()) {
     if (of["name"] != "qwen2" && of["name"] != "gemma3") continue;
     INFO(of["name"]);
@@ -198,20 +198,20 @@ TEST_CASE("hf: a checkpoint is a run of a language model that is only looked at,
       }
     CHECK(worst < 1e-4 * largest);
   }
-  CHECK(open_model(qwen, "", "the end").text == "the end");  // to be looked at
-  const Opened file = open_model(qwen, "", a_text);          // to be read
+  CHECK(open_model(qwen, "", "the end").text == "the end");  // a text that is only shown
+  const Opened file = open_model(qwen, "", a_text);          // a text file that is read
   CHECK(file.text.empty());
   CHECK(file.learner->config()["text"] == a_text);
   CHECK(holds(refusal([] { open_model(golden_folder + "t5/v1_1"); }), "2: "));
 }
 
-TEST_CASE("hf: inspect and view draw a checkpoint, and report the tests that are kept of it") {
+TEST_CASE("hf: inspect and view draw a checkpoint, and report draws its kept tests") {
   const TemporaryFolder folder;
   inspect::write({qwen}, {32, 128}, 2, folder / "inside", "", a_text);
   const std::string inside = read_file(folder / "inside/index.html");
   CHECK(holds(inside, "**" + qwen + ", rope:pairing=half (sequential)**, an external checkpoint: "));
   CHECK(!holds(inside, "after 0 steps"));
-  // It was trained to 64 tokens, so of 128 it has seen the distances 1 .. 63: 63 * 64 / 2 + 64 * 63 of 127 * 64 pairs.
+  // Trained on 64 tokens, it has seen the distances 1 .. 63 of 128: 63 * 64 / 2 + 64 * 63 of 127 * 64 pairs.
   const double met = 100. * (63. * 64 / 2 + 64 * 63) / (127 * 64);
   CHECK(holds(inside, fmt::format("distances seen in training in {:.1f}\u202f% of the pairs", met)));
   view::Options options;
@@ -240,7 +240,7 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report the tests that are
   CHECK(std::count(losses.begin(), losses.end(), kept[1]["loss"]));
 }
 
-TEST_CASE("hf: a kept test is tied to the checkpoint and the text that it is of") {
+TEST_CASE("hf: a kept test belongs to its checkpoint and its text") {
   const TemporaryFolder folder;
   const std::string model = copy_of_qwen(folder), text = folder / "t.txt", page = folder / "page.html";
   write_file(text, read_file(a_text));
@@ -269,7 +269,7 @@ TEST_CASE("hf: a kept test is tied to the checkpoint and the text that it is of"
   REQUIRE(passed.size() == 2);
   CHECK(holds(passed[1], "/eval-two.csv is a test of another checkpoint"));
 
-  auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // as of an older program
+  auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // as an older program left it
   record.erase("files"), record.erase("checksum");
   write_file(model + "/eval-one.json", record.dump());
   CHECK(report::write({model}, page).size() == 1);

@@ -1,4 +1,4 @@
-// Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and refusals.
+// Tokenizers of the Hugging Face form: they give the tokens of the library `tokenizers`, or are refused.
 #include <cstring>
 
 #include "lab/hub/hf_model.h"
@@ -25,7 +25,7 @@ std::vector<int> with_prefix(const Tokenizer& t, const std::string& text) {
   return all;
 }
 
-// Each token's bytes of the text, as "|a|\u00e9||b".
+// The text, cut into the bytes that belong to each token, as "|a|\u00e9||b".
 std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = size_t(-1)) {
   const TokenizedText read = t.tokenize(text, most);
   CHECK(read.bytes.size() == read.tokens.size());
@@ -41,7 +41,7 @@ std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = si
   return all;
 }
 
-// Where a text is its tokens' texts, but for a space before it, each token's bytes are its own text.
+// If a text is its tokens' texts, perhaps after an added space, each token's bytes are its own text.
 void check_bytes(const Tokenizer& t, const std::string& text) {
   const TokenizedText read = t.tokenize(text);
   std::string joined, cut;
@@ -53,7 +53,7 @@ void check_bytes(const Tokenizer& t, const std::string& text) {
   CHECK(cut.starts_with(cut_up(t, text, 3)));
 }
 
-// Over single characters and "<unk>", with changes to the file.
+// A tokenizer of single characters and "<unk>", whose file has these changes.
 HfTokenizer of_letters(const Json& changes) {
   Json t = Json::parse(R"({"model": {"type": "BPE", "unk_token": "<unk>", "merges": [["b", "c"]], "vocab": {
     "<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "\u00e9": 5, "\u2581": 6, " ": 7, "\ufffd": 8}}})");
@@ -63,12 +63,12 @@ HfTokenizer of_letters(const Json& changes) {
 
 }  // namespace
 
-TEST_CASE("hf: a token counts the bytes of the text that it was made of, whatever its own text") {
+TEST_CASE("hf: a token counts the bytes of the text that it was made from, whatever its own text") {
   CHECK(cut_up(of_letters(Json::object()), "abca") == "|a|bc|a");
   CHECK(cut_up(of_letters(Json::object()), "a\u6f22\u5b57bc") == "|a|\u6f22|\u5b57|bc");
   CHECK(cut_up(of_letters({{"/model/fuse_unk", true}}), "a\u6f22\u5b57bc\U0001f642") ==
         "|a|\u6f22\u5b57|bc|\U0001f642");
-  // characters that become no token count with the token after them, and within one with it
+  // characters without a token count with the token after them, and with a token that surrounds them
   const HfTokenizer dropping = of_letters({{"/model/unk_token", nullptr}});
   CHECK(cut_up(dropping,
                "\u6f22"
@@ -78,7 +78,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
         "a|b\u5b57"
         "c|a");
   CHECK(dropping.encode("\u6f22").empty());
-  // composed, in the middle of other characters, and with an accent that comes after another
+  // composed letters, in the middle of other characters, and with an accent that follows another
   const HfTokenizer nfc = of_letters({{"/normalizer", {{"type", "NFC"}}}});
   CHECK(cut_up(nfc, "ae\u0301bce\u0301\u00e9") == "|a|e\u0301|bc|e\u0301|\u00e9");
   CHECK(nfc.encode("ae\u0301\u00e9") == std::vector{1, 5, 5});
@@ -86,7 +86,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
                "e\u0323\u0301"
                "a\u1100\u1161\u11a8"
                "b") == "|e\u0323|\u0301|a|\u1100\u1161\u11a8|b");
-  // a space that is put before the text, and spaces that become three bytes each
+  // a space that is added before the text, and spaces that become three bytes each
   const Json prepend = {{"type", "Prepend"}, {"prepend", "\u2581"}},
              replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}},
              both = {{"type", "Sequence"}, {"normalizers", {prepend, replace}}};
@@ -97,7 +97,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   }
   const Json shorter = {{"type", "Replace"}, {"pattern", {{"String", "bb"}}}, {"content", ""}};
   CHECK(cut_up(of_letters({{"/normalizer", shorter}}), "abbabbcbb") == "|a|bba|bbc");
-  // bytes that are no UTF-8, each one U+FFFD; an end of a character at the beginning is not read at all
+  // each byte that is not UTF-8 is one U+FFFD; the end of a character at the beginning of a text is skipped
   CHECK(of_letters(Json::object())
             .tokenize("\x9C"
                       "a\xFF\xFE"
@@ -106,7 +106,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   // white space around special tokens, and a byte order mark
   const Json marks = Json::parse(R"([{"id": 9, "content": "<m>", "lstrip": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", marks}}), "a <m>\r\n b<m>") == "|a| <m>\r\n |b|<m>");
-  // an added token within that white space takes the rest, and the library reads the white space again
+  // an added token within that white space takes the rest of it, and the library reads the white space a second time
   Json within = marks;
   within.push_back({{"id", 10}, {"content", "\n"}}), within.push_back({{"id", 11}, {"content", " c"}});
   const HfTokenizer again = of_letters({{"/added_tokens", within}});
@@ -116,10 +116,10 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   const Json accent = Json::parse(R"([{"id": 9, "content": "<\u00e9>", "normalized": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", accent}, {"/normalizer", {{"type", "NFC"}}}}), "a<e\u0301>  bc") ==
         "|a|<e\u0301>  |bc");
-  // bytes removed by a cut count with the token after them
+  // bytes that a split removes count with the token after them
   const Json without = {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Removed"}};
   CHECK(cut_up(of_letters({{"/pre_tokenizer", without}}), "a  bc a") == "|a|  bc| a");
-  // an unknown character is written after the bytes of the next one, with which its own count
+  // an unknown character comes after the bytes of the next character, and counts with these
   const HfTokenizer late = of_letters({{"/model/byte_fallback", true},
                                        {"/model/vocab/<0xE5>", 9},
                                        {"/model/vocab/<0xAD>", 10},
@@ -158,14 +158,14 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
         CHECK(t.encode(text, most) ==
               std::vector<int>(whole.begin(), whole.begin() + long(std::min(most, whole.size()))));
     }
-    // tokens give back the text, but for the space in front that Llama 2 adds
+    // the tokens' texts are the text again, except for the space that Llama 2 adds in front
     std::string back;
     for (const int token : t.encode("x = \u00e9\u4f60\n\ty")) back += t.text(token);
     CHECK(back.substr(back.starts_with(' ')) == "x = \u00e9\u4f60\n\ty");
   }
 }
 
-// tests/huggingface/compare_tokenizers.py draws many more; poslab once read these differently.
+// tests/huggingface/compare_tokenizers.py draws many more; poslab once read these cases differently.
 TEST_CASE("hf: each step, option and flag of a tokenizer acts as in the library") {
   for (const Json& of : golden("steps.json")) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
@@ -177,7 +177,7 @@ TEST_CASE("hf: each step, option and flag of a tokenizer acts as in the library"
   }
 }
 
-TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at the beginning goes") {
+TEST_CASE("hf: bytes that are not UTF-8 are U+FFFD, and a character cut off at the beginning is skipped") {
   const HfTokenizer t(tokenizer_cases()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
   const auto text = [&](const std::string& bytes) {
     std::string back;
@@ -191,7 +191,7 @@ TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at th
 }
 
 // By pre_tokenizers.Split(" ", "merged_with_previous") of tokenizers 0.23.3.
-TEST_CASE("hf: a text is cut after each match that ends a piece") {
+TEST_CASE("hf: a text is split after each match that ends a piece") {
   const HfPieces pieces({}, {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}},
                         "t");
   const auto of = [&](const std::string& text, size_t most = 100) {
@@ -208,7 +208,7 @@ TEST_CASE("hf: a text is cut after each match that ends a piece") {
   CHECK(of("ab") == Cut{"ab"});
 }
 
-TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refused by name") {
+TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the model, is refused by name") {
   const Json plain = tokenizer_cases()["tokenizers"][0]["tokenizer"];
   const auto refused = [&](const char* at, const Json& value) {
     Json t = plain;
@@ -260,7 +260,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
               "has no tokenizer.json and no tokenizer.model, and without tokens no text can be read"));
 }
 
-TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are refused") {
+TEST_CASE("hf: parts of a tokenizer that the library reads in another way are refused") {
   const Json plain = tokenizer_cases()["tokenizers"][0]["tokenizer"];
   const auto refused = [&](const std::vector<std::pair<const char*, Json>>& changes) {
     Json t = plain;
@@ -274,7 +274,7 @@ TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are 
              bytes = {{"type", "ByteFallback"}}, fuse = {{"type", "Fuse"}},
              prepend = {{"type", "Prepend"}, {"prepend", ""}},
              metaspace = {{"type", "Metaspace"}, {"replacement", "_"}};
-  // the library's own slips: nothing put in front, templates after each other
+  // cases that the library itself gets wrong: nothing added in front, several templates
   CHECK(holds(refused({{"/normalizer", prepend}}), "a step \"Prepend\" has no text"));
   Json empty = mark, two = metaspace, first = metaspace, never = metaspace;
   empty["pattern"]["String"] = "", two["replacement"] = "ab", first["prepend_scheme"] = "first";
@@ -295,7 +295,7 @@ TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are 
        {std::vector<Json>{special}, {text, text}, {Json{{"Sequence", {{"id", "B"}}}}}})
     CHECK(holds(refused({{"/post_processor", of(single)}}), "must have the text, $A, once"));
   CHECK(holds(refused({{"/post_processor", of({text, special})}}), "it puts s after every text"));
-  // tokens that are no text by themselves
+  // tokens without a text of their own
   CHECK(of_letters(Json::object()).text(6) == "\u2581");  // as spelled, where there is no decoder
   CHECK(holds(refused({{"/decoder", {{"type", "CTC"}}}}), "the decoder \"CTC\" is not read: poslab reads ByteLevel"));
   for (const Json& steps : {sequence("decoders", {bytes, mark}), sequence("decoders", {fuse, metaspace}),
@@ -377,10 +377,10 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
   const SentencePiece t(read_file(at + "bpe.model"), "t", true);
   std::string back;
   for (const int token : t.encode("\x9Cx = \u00e9\u4f60\n\ty")) back += t.text(token);
-  CHECK(back == " x = \u00e9\u4f60\n\ty");  // its space in front, and without the end of a character
+  CHECK(back == " x = \u00e9\u4f60\n\ty");  // with its added space in front, and without the end of a character
   CHECK(t.text(-1) == "");
   CHECK(t.text(t.size()) == "");
-  // bytes of a character that is no piece have one each; unknown characters are one token, and spaces beside others go
+  // the bytes of a character without a piece count one each; unknown characters are one token, spaces beside others go
   CHECK(cut_up(t, "x\u4f60y") == "||x|\xE4|\xBD|\xA0|y");
   CHECK(cut_up(t, "\u4f60") == "||\xE4|\xBD|\xA0");
   const SentencePiece known(read_file(at + "unigram.model"), "t", true);
@@ -388,8 +388,8 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
   CHECK(cut_up(known, "e\u4f60\u597d") == "|e|\u4f60\u597d");
 }
 
-TEST_CASE("hf: a user-defined piece of a tokenizer.model is no byte, and refused in a Unigram model") {
-  // As sentencepiece_model.proto has it: field 1 is a piece with its text and its type, 4 for user-defined; field 3 of
+TEST_CASE("hf: a user-defined piece of a tokenizer.model is not read as a byte, and is refused in a Unigram model") {
+  // By sentencepiece_model.proto field 1 is a piece with its text and its type, 4 for user-defined; field 3 of
   // field 2 is the kind of model, 2 for BPE.
   const auto with_piece = [](const std::string& text, const std::string& more) {
     const std::string piece = "\x0A" + std::string(1, char(text.size())) + text + "\x18\x04";
@@ -402,7 +402,7 @@ TEST_CASE("hf: a user-defined piece of a tokenizer.model is no byte, and refused
               "2: F: its pieces are of the kind Unigram, and some are user-defined"));
 }
 
-TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and faults of its file") {
+TEST_CASE("hf: a checkpoint with only a tokenizer.model, and faults of that file") {
   const TemporaryFolder folder;
   HfModel model = open_hf_model(golden_folder + "llama");
   model.folder = folder.path, model.config.spec.vocabulary = 400;
@@ -431,12 +431,12 @@ TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and faults of its file
   }
 }
 
-TEST_CASE("hf: the table of characters of a tokenizer.model may not lead out of itself") {
-  // As a file has it that says "A" is "b": from place 0 the letter leads to 0 ^ 0x80 ^ 'A', from there 0 to a leaf.
+TEST_CASE("hf: the character table of a tokenizer.model may not point outside itself") {
+  // The table that maps "A" to "b": from unit 0 the letter leads to 0 ^ 0x80 ^ 'A', and from there 0 leads to a leaf.
   std::vector<uint32_t> trie(256);
   trie[0] = 0x80 << 10, trie[0xC1] = 1 << 10 | 1 << 8 | 'A', trie[0xC0] = 1u << 31;
   const auto with_table = [](const std::vector<uint32_t>& units, const std::string& strings, int more_bytes = 0) {
-    const auto field = [](char tag, const std::string& bytes) {  // of 128 bytes and more
+    const auto field = [](char tag, const std::string& bytes) {  // a field of 128 bytes or more
       return std::string{tag, char(bytes.size() % 128 | 128), char(bytes.size() / 128)} + bytes;
     };
     const uint32_t bytes = uint32_t(units.size() * 4 + size_t(more_bytes));

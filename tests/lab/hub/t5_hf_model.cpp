@@ -1,5 +1,5 @@
-// T5s of the Hugging Face form: states, logits, greedy answers and beam search equal those of transformers, exports are
-// read back by it, and missing, unknown or damaged parts are refused by name. tests/huggingface/t5_golden.py makes the
+// T5s of the Hugging Face form: states, logits, greedy answers and beam search equal those of transformers, which also
+// reads exports; missing, unknown or damaged parts are refused by name. tests/huggingface/t5_golden.py makes the
 // golden files.
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ Tensor t5_states(const T5& net, const Json& of) {
   return net.encode(tokens, t5_lengths(of), {counted(tokens.shape()[1]), {}});
 }
 
-// The worst error of row r of x, for each of the expected ones, relative to the largest of them.
+// The largest error of the rows `at` of x against the expected ones, relative to the largest expected number.
 double worst_error(const Tensor& x, const std::vector<int>& at, const Json& expected) {
   double worst = 0, largest = 0;
   for (size_t n = 0; n < at.size(); ++n) {
@@ -55,7 +55,7 @@ double worst_error(const Tensor& x, const std::vector<int>& at, const Json& expe
   return worst / largest;
 }
 
-// transformers fills up after a text with padding
+// transformers pads texts at their end
 std::vector<int> without_end(std::vector<int> tokens) {
   while (!tokens.empty() && tokens.back() <= 1) tokens.pop_back();
   return tokens;
@@ -101,13 +101,13 @@ TEST_CASE("t5 hf: states, logits, greedy answers and beam search equal those of 
   }
 }
 
-TEST_CASE("t5 hf: weights stay in their files, as they are stored") {
+TEST_CASE("t5 hf: weights stay in their files, in their stored format") {
   const int64_t before = memory().bytes_requested;
   const t5::HfModel model = t5_of(t5_cases()[1]);
-  CHECK(memory().bytes_requested - before < 12000);  // gains of norms, and the tables of biases: 32 x 3 a layer
+  CHECK(memory().bytes_requested - before < 12000);  // gains of norms, and bias tables of 32 x 3 in each layer
 }
 
-TEST_CASE("t5 hf: tokens and texts are those of transformers") {
+TEST_CASE("t5 hf: tokens and texts equal those of transformers") {
   const Json of = golden("t5/tokens.json");
   const t5::HfModel model = t5_of(t5_cases()[0]);
   const auto tokenizer = t5::open_hf_tokenizer(model);
@@ -124,7 +124,7 @@ TEST_CASE("t5 hf: tokens and texts are those of transformers") {
   CHECK(t5::text_of(model.config.spec, *tokenizer, {whole.begin(), whole.end() - 1}) == text);
 }
 
-TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spiece.model, and is read before it") {
+TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spiece.model, and is preferred") {
   const Json of = golden("t5/tokens.json");
   t5::HfModel model = t5_of(t5_cases()[0]);
   const TemporaryFolder folder;
@@ -137,7 +137,7 @@ TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spie
   for (size_t n = 0; n < of["texts"].size(); ++n)
     CHECK(t5::tokens_of(model, *tokenizer, of["texts"][n]) == of["tokens"][n].get<std::vector<int>>());
   CHECK(tokenizer->encode("<pad><unk><extra_id_9>") == std::vector{0, 2, 90});
-  CHECK(tokenizer->encode("a\u2028a") == tokenizer->encode("a a"));  // which the table of characters leaves
+  CHECK(tokenizer->encode("a\u2028a") == tokenizer->encode("a a"));  // which the character table does not change
   const auto refused = [&](const char* at, const Json& value) {
     Json all = Json::parse(saved);
     all[Json::json_pointer(at)] = value;
@@ -167,7 +167,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
   CHECK(refused({}) == "");
   for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
     CHECK(holds(refused({{key, nullptr}}), "it must be true or false, or left out"));
-  // as in t5-small's file: some keys are absent, and others concern only its use
+  // as in t5-small's file: some keys are absent, and others concern only how it is used
   CHECK(refused({{"dense_act_fn", "absent"},
                  {"is_gated_act", "absent"},
                  {"n_positions", 512},
@@ -203,7 +203,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
 
 namespace {
 
-// A model whose weights are no longer where they start, as training leaves them.
+// A model whose weights have changed since their initialization, as after training.
 struct Moved {
   Params params{3};
   T5 net;
@@ -267,7 +267,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
         all.push_back({bias + ".q.bias", Tensor::full({12}, 1)});
       }),
       "F/model.safetensors has a tensor decoder.block.0.layer.0.SelfAttention.q.bias (12), for which a model of"));
-  // tied names hold one matrix, whichever of them it is stored under
+  // tied weights are one matrix, under whichever of its names it is stored
   const auto with = [&](const char* name, double times) {
     return changed([&, name, times](auto& all) {
       const Tensor shared = find(all, "shared.weight")->values;

@@ -43,7 +43,7 @@ TEST_CASE("ask command: only lengths of the curriculum are called trained") {
   CHECK(holds(said, "at length 4 (unseen): chance"));
 }
 
-TEST_CASE("ask command: text, JSON, a file and the standard input say the same") {
+TEST_CASE("ask command: text, JSON, a file and the standard input give the same answer") {
   const AskedRun run;
   const std::string plain = run.ask("011010 1110");
   CHECK(holds(plain, "0: "));
@@ -79,7 +79,7 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
   CHECK(first["share"].get<double>() == doctest::Approx(right / 6.));
 }
 
-TEST_CASE("ask command: length 500 under other positions, draws, temperatures") {
+TEST_CASE("ask command: length 500 with other positions, draws, temperatures") {
   const AskedRun run;
   const std::string far = run.ask(std::string(500, '1') + " --positions sequential");
   CHECK(holds(far, "0: "));
@@ -121,11 +121,11 @@ TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
   CHECK(holds(run.ask("01101 --attention=max " + std::string(100, '0') + " --positions sequential"),
               "too wide for a terminal"));
 
-  const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // words are written downwards
+  const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // here words are printed from top to bottom
   CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
 }
 
-TEST_CASE("ask command: a decoder's answer, with the symbol that it read in each slot") {
+TEST_CASE("ask command: a decoder's answer, with the symbol that each slot reads") {
   struct AskedDecoder : AskedRun {
     AskedDecoder() {
       std::filesystem::remove_all(*this / "run");
@@ -198,7 +198,7 @@ TEST_CASE("ask command: inputs and options that are refused") {
   CHECK(no_file.starts_with("2: poslab: there is no file none"));
 }
 
-TEST_CASE("explain command: every topic in at most 31 lines and its options, with an example; list prints the same") {
+TEST_CASE("explain command: each topic has an example and at most 31 lines besides its options; list prints the same") {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& words) {
     Program program(folder, words);
@@ -220,7 +220,7 @@ TEST_CASE("explain command: every topic in at most 31 lines and its options, wit
     const std::string said = told("explain encoding " + name);
     std::istringstream matrix(said.substr(said.find('\n', said.find("\nexample   ") + 1) + 1));
     std::string line, word;
-    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns do not run together
+    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns do not touch
       int columns = 0;
       for (std::istringstream words(line); words >> word;) ++columns;
       CHECK_MESSAGE(columns == 5, name << ": " << line);

@@ -1,4 +1,4 @@
-// The page of a tape: it shows a step as the step ran, and the run stays as it is.
+// The page of a tape: it shows a step as it ran, and leaves the run unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Told : TapeWatch {
 }  // namespace
 
 TEST_CASE("graph: a watch sees each op of the tape and each derivative, in order, while it lives") {
-  clear_tape();                                    // entries that an earlier test left
+  clear_tape();                                    // entries from an earlier test
   Tensor x = Tensor::full({2, 3}, 1).require_grad();
   std::vector<std::string> told;
   {
@@ -49,7 +49,7 @@ TEST_CASE("graph: a watch sees each op of the tape and each derivative, in order
   clear_tape();
 }
 
-TEST_CASE("graph: rows are the ops of a step, modules add up their ops, and the run stays as it is") {
+TEST_CASE("graph: rows are the ops of a step, modules are sums over their ops, and the run is unchanged") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "a<b", State(tiny_config()));
   const std::string before = read_file(folder / "a<b/checkpoint.safetensors");

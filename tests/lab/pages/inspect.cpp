@@ -45,12 +45,12 @@ TEST_CASE("inspect: eigenvectors are orthonormal and give the matrix back") {
   const Eigen small = eigen({2, 1, 1, 2}, 2);
   CHECK(small.values[0] == doctest::Approx(3));
   CHECK(small.values[1] == doctest::Approx(1));
-  const Eigen diagonal = eigen({2, 0, 0, 3}, 2);  // nothing is to be turned
+  const Eigen diagonal = eigen({2, 0, 0, 3}, 2);  // there is nothing to rotate
   CHECK(diagonal.values == std::vector<double>{3, 2});
   CHECK(diagonal.vectors == std::vector<double>{0, 1, 1, 0});
 }
 
-TEST_CASE("inspect: a line and a turned ellipse") {
+TEST_CASE("inspect: the principal axes of a line and of a rotated ellipse") {
   std::vector<double> line, ellipse;
   for (int t = -5; t <= 5; ++t)
     for (const double v : {1 + 3. * t, 2 + 4. * t, 7.}) line.push_back(v);
@@ -79,18 +79,18 @@ TEST_CASE("inspect: a line and a turned ellipse") {
   CHECK(principal({1, 1, 1, 1}, 2).share == std::vector<double>{0, 0});
 }
 
-TEST_CASE("inspect: outside of a cloud") {
+TEST_CASE("inspect: the share of points outside a cloud") {
   const std::vector<double> cloud = {0, 0, 10, 0, 20, 5, 0, 10};  // squares of side 1
   CHECK(share_outside(cloud, cloud) == 0);
   CHECK(share_outside({.5, .9, 10.2, .1, 20.5, 5.5, 11, 0}, cloud) == doctest::Approx(.25));
   CHECK(share_outside({-.1, 0, 100, 100}, cloud) == 1);
-  // A square is a twentieth of the cloud's longer side, for a cloud at any place.
+  // A square is a twentieth of the cloud's longer side, wherever the cloud is.
   const std::vector<double> far = {1000, 0, 1000, 3, 1000, 5, 1000, 20, 990, 0};
   CHECK(share_outside(far, far) == 0);
   CHECK(share_outside({1000.5, .5, 1001.5, 0, 1000, 4, 990, .9}, far) == doctest::Approx(.5));
 }
 
-TEST_CASE("inspect: clouds are the answer slots' activations on the map of the first length") {
+TEST_CASE("inspect: clouds are the activations of answer slots, on the map of the first length") {
   const State state(tiny_config());
   const Pca p = pca(state, {6, 9}, 3);
   REQUIRE(p.layers.size() == 2);
@@ -114,7 +114,7 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
     const auto [points, s] = answers(p.lengths[n], 0);
     CHECK(project(last.map, points) == last.clouds[n].at);
     CHECK(p.accuracy[n] == doctest::Approx(double(s.correct) / double(s.scored)));
-    // Outside of the first length's cloud; of that length other strings, which are so by chance.
+    // The share outside the first length's cloud; for that length itself by other strings, so that chance alone counts.
     const std::vector<double> asked = n ? points : answers(6, 3).first;
     CHECK(last.clouds[n].outside == share_outside(project(last.map, asked), last.clouds[0].at));
     CHECK(last.clouds[n].outside > 0);
@@ -139,7 +139,7 @@ TEST_CASE("inspect: a large cloud is thinned out, and the page says so") {
   for (const auto& cloud : figure["cards"][0]["clouds"]) CHECK(cloud["at"].size() == 2 * 1000);
 }
 
-TEST_CASE("inspect: attention maps are those of lab/pictures") {
+TEST_CASE("inspect: attention maps equal those of lab/pictures") {
   const TemporaryFolder folder;
   const State state(tiny_config());
   const RunFolder run = RunFolder::create(folder / "run", state);
@@ -151,7 +151,7 @@ TEST_CASE("inspect: attention maps are those of lab/pictures") {
   CHECK(maps[1].outputs == 9);
   const nlohmann::json figure = attention_figure(maps, "name", "here");
   for (size_t layer = 0; layer < 2; ++layer)
-    for (const size_t n : {0, 1}) {  // pictures.json: the lengths 6 and 9, too, and no blocks
+    for (const size_t n : {0, 1}) {  // as pictures.json with the lengths 6 and 9, and without blocks
       nlohmann::json expected = pictures["examples"][n]["layers"][layer]["max"];
       const nlohmann::json& drawn = figure["maps"][2 * layer + n]["max"]["matrix"];
       CHECK(drawn["cells"] == expected["cells"]);
@@ -175,7 +175,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
   CHECK(map["part"] == 300);
   CHECK(map["max"]["matrix"]["rows"] == 300);
   CHECK(map["max"]["matrix"]["high"] == 1.);
-  CHECK(map["heads"][0]["block"] == 6);  // fewer cells: there are many heads
+  CHECK(map["heads"][0]["block"] == 6);  // fewer cells, as there are many heads
 }
 
 TEST_CASE("inspect: lengths that do not fit are refused before anything is computed") {
@@ -228,7 +228,7 @@ TEST_CASE("inspect: right answers of a language model are those of one pass over
   }
 }
 
-TEST_CASE("inspect: bytes that are no letters of ASCII are shown by a sign or their number") {
+TEST_CASE("inspect: bytes that are no ASCII letters are shown by a sign or their number") {
   CHECK(language::symbols({}, {'\n', '\t', ' ', '!', 'a', '~', 127, 0, 255}) ==
         std::vector<std::string>{"⏎", "⇥", "␣", "!", "a", "~", "\\x7f", "\\x00", "\\xff"});
 }

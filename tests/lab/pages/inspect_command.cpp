@@ -33,8 +33,8 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(holds(html, "--lengths 6,8,20 --samples 4 -o " + out));
   CHECK(holds(html, "const $chart = "));
   CHECK_FALSE(holds(html, "{{"));
-  for (const char* text : {" nan", ">nan"}) CHECK_FALSE(holds(html, text));  // as letters of base64 it may come
-  CHECK_FALSE(holds(html, "src=\"http"));                                    // it loads nothing from elsewhere
+  for (const char* text : {" nan", ">nan"}) CHECK_FALSE(holds(html, text));  // base64 may have these letters
+  CHECK_FALSE(holds(html, "src=\"http"));                                    // nothing is loaded from elsewhere
   CHECK_FALSE(holds(html, "href=\"http"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 3 * 2 * 3);
   CHECK(holds(csv, "\nplain,1,6,24,"));
@@ -43,7 +43,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(holds(read_file(out + "/attention.npz"), "random-3/layer2/length20.npy"));
   CHECK(holds(read_file(out + "/pca.npz"), "plain/layer1/axes.npy"));
 
-  const std::string odd = folder / "a run";  // its names, too: run-3 is taken when the third run asks for it
+  const std::string odd = folder / "a run";  // and names that collide: the third run would be run-3
   RunFolder::create(odd, State(tiny_config()));
   fs::create_directories(folder / "two");
   for (const char* name : {"random-3", "two/random"}) RunFolder::create(folder / name, State(tiny_config()));

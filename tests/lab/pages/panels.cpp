@@ -34,7 +34,7 @@ TEST_CASE("figures: CSV has a row for each point that has a number") {
         "Accuracy & length,chance,4,0.5,,\n");
 }
 
-TEST_CASE("figures: the data has names, axes, bands and the lines behind") {
+TEST_CASE("figures: the data has names, axes, bands and background lines") {
   const nlohmann::json page = chart_json(chart());
   CHECK(page["curves"][0]["name"] == "rope|none");
   CHECK(page["curves"][0]["band"].dump() == "[[1.0,0.9,1.0],[4.0,0.2,0.3]]");
@@ -55,7 +55,7 @@ TEST_CASE("figures: widths") {
     CHECK(holds(refusal([&] { millimetres_of(wrong); }), "use column (84 mm), page (174 mm), or a number"));
 }
 
-TEST_CASE("figures: Python reads the data that it draws, and says how it failed") {
+TEST_CASE("figures: Python reads the data that it draws, and reports its errors") {
   const TemporaryFolder folder;
   const auto python = [&](const std::string& script) {
     write_file(folder / "python3", "#!/bin/sh\n" + script);

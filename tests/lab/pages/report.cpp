@@ -1,4 +1,4 @@
-// The report from small made-up run folders: its content, that the page needs nothing but itself, and its
+// The report of small made-up run folders: its content, that the page needs nothing but itself, and its
 // refusals.
 #include "lab/pages/report/report.h"
 
@@ -42,7 +42,7 @@ std::string file_text(const fs::path& path) {
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
-// Trained on lengths 1 to 4, tested on first .. last: all right, then `beyond`.
+// Trained on lengths 1 to 4, tested on first .. last: all right up to 4, then the accuracy `beyond`.
 struct Tested { int first = 1, last = 8, samples = 512; };
 std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond,
                      const std::string& more = "", Tested at = {}) {
@@ -87,7 +87,7 @@ std::string refusal(const std::vector<std::string>& runs, const std::string& out
 
 }  // namespace
 
-TEST_CASE("report: two runs come apart, and the page says so") {
+TEST_CASE("report: two runs that differ clearly, and the page says so") {
   const Folder folder;
   const std::string plain = make_run(folder, "plain", "sequential", .625),
                     random = make_run(folder, "random", "randomized", .9375);
@@ -122,7 +122,7 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(both, "a gap of 0.0 points, which is not beyond noise"));
   const std::string low = make_run(folder, "low", "randomized", .6);
   CHECK(holds(page_of(folder, {a, low}), "right. Of the 2, only ["));
-  CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
+  CHECK(holds(both, "relative (sequential), " + a));  // the scheme is the same, so the folder distinguishes them
   const std::string c = make_run(folder, "c", "sequential", .6);
   const std::string single = page_of(folder, {c});
   CHECK(holds(single,
@@ -132,7 +132,7 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(best.get<double>() == doctest::Approx(.6));
 }
 
-TEST_CASE("report: each test has a margin of its own strings, and lengths of its own") {
+TEST_CASE("report: each test has the margin of its own number of strings, and its own lengths") {
   const Folder folder;
   const std::string usual = make_run(folder, "usual", "sequential", .61),
                     few = make_run(folder, "few", "randomized", .8, "", {5, 5, 4}),
@@ -142,7 +142,7 @@ TEST_CASE("report: each test has a margin of its own strings, and lengths of its
     return test::document_in(page_of(folder, runs))["lead"].dump();
   };
   const std::string three = lead({usual, few, near});
-  CHECK(holds(three, "Neither is clearly above"));          // 4 strings: 50 points; 2048: 2.2
+  CHECK(holds(three, "Neither is clearly above"));          // of 4 strings: 50 points; of 2048: 2.2
   CHECK(holds(three, "a margin of up to 2.2 to 50.0 points may be noise"));
   CHECK(holds(three, "at unseen length 5, "));
   CHECK(holds(three, "the ranges differ, so these cannot be compared"));
@@ -168,7 +168,7 @@ TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with a
                      "are not counted. "));
 }
 
-TEST_CASE("report: where no line is above the baselines, that comes first; picked lines have no interval") {
+TEST_CASE("report: that no line is above the baselines is said first; lines picked by score have no interval") {
   const Folder folder;
   std::vector<std::string> near, far;   // around the best baseline of 60 %, within and beyond noise
   for (int batch = 1; batch <= 4; ++batch)
@@ -188,7 +188,7 @@ TEST_CASE("report: where no line is above the baselines, that comes first; picke
 TEST_CASE("report: the lines of the table of differences are never picked by their scores") {
   const Folder folder;
   std::vector<std::string> runs;
-  for (int n = 0; n < 8; ++n)           // 28 pairs, more than the table holds; the best is the last
+  for (int n = 0; n < 8; ++n)           // 28 pairs, more than the table holds; the last run is the best
     for (int seed = 0; seed < 2; ++seed)
       runs.push_back(make_run(folder, fmt::format("{}-{}", n, seed), "sequential", .5 + n / 16.,
                               fmt::format("seed = {}\nbatch = {}\n", seed, 1 + n)));
@@ -199,7 +199,7 @@ TEST_CASE("report: the lines of the table of differences are never picked by the
   CHECK(worse == std::set<std::string>{"batch=1"});
 }
 
-TEST_CASE("report: runs that differ in the seed only are one line, and lines are compared in pairs of seeds") {
+TEST_CASE("report: runs that differ only in their seed are one line, and lines are compared in pairs of seeds") {
   const Folder folder;
   std::vector<std::string> runs;
   for (int seed = 0; seed < 3; ++seed)
@@ -212,7 +212,7 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
   const std::vector<json> names = test::cells_in(document, "Table of runs", "run");
   CHECK(names[0].dump() == R"({"below":"seeds 0 to 2","color":"c0","text":"positions=randomized"})");
   CHECK(names[1].dump() == R"({"below":"seeds 0 to 2","color":"c1","text":"positions=randomized:unsorted"})");
-  const json score = test::cells_in(document, "Table of runs", "paper score")[0];  // the mean of three
+  const json score = test::cells_in(document, "Table of runs", "paper score")[0];  // the mean over three seeds
   CHECK((score["value"] == .8125 && score["low"] == .75 && score["high"] == .875));
   CHECK(test::parts_in(document, "kind", "chart")[0]["curves"][0]["band"][7] == json({8., .75, .875}));
   CHECK(holds(html, "the band reaches from the lowest to the highest"));
@@ -220,14 +220,14 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
   CHECK(test::cells_in(document, "Paired differences", "paired seeds")[0] == 3);
   CHECK(holds(html, "Single runs"));
   CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
-  // One seed of each: lines, and no band.
+  // One seed of each line gives no band.
   const std::string two = page_of(folder, {runs[0], runs[1]});
   CHECK(test::cells_in(test::document_in(two), "Table of runs", "run")[1]["below"] == runs[1]);
   CHECK_FALSE(holds(two, "\"band\":"));
   CHECK_FALSE(holds(two, "\"id\":\"differences\""));
 }
 
-TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
+TEST_CASE("report: more lines than colors are distinguished by dashes and marks") {
   const Folder folder;
   std::vector<std::string> runs;
   for (int n = 0; n < 18; ++n)
@@ -252,7 +252,7 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
     CHECK_MESSAGE(holds(css, part), part);
 }
 
-TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than runs") {
+TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more than runs") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75),
                     half = make_run(folder, "a half", "randomized", .5);
@@ -283,13 +283,13 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   for (const auto& at : fs::directory_iterator(trials)) pattern.push_back(at.path());
   REQUIRE(pattern.size() == 4);
   passed = report::write(pattern, out);
-  CHECK(passed.size() == 3);  // the journal, the claims, the trial that is to do
+  CHECK(passed.size() == 3);  // the journal, the claims, the trial that is still to do
   for (const std::string& word : {file, trials, trials + "/plan.jsonl"}) {
     passed = report::write({word}, out);
     CHECK(passed == std::vector<std::string>{fmt::format("of the 2 trials of {} not all are done: 1 to do",
                                                          word == trials ? trials : fs::proximate(trials).string())});
   }
-  const fs::path below = fs::path(trials) / "runs";  // as compare and reproduce have them
+  const fs::path below = fs::path(trials) / "runs";  // as compare and reproduce place them
   fs::create_directories(below);
   fs::rename(fs::path(trials) / plan[0].id, below / plan[0].id);
   passed = report::write({trials}, out);
@@ -302,7 +302,7 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   CHECK(holds(passed[0], "1 came from a file of --kept, which has no runs; `poslab sweep collect` has their numbers"));
 }
 
-TEST_CASE("report: the page needs nothing but itself and trusts no name") {
+TEST_CASE("report: the page needs nothing but itself and escapes every name") {
   const Folder folder;
   const std::string html = page_of(folder, {make_run(folder, "<b>&\"x'", "</script><script>alert(1)</script>", .75)});
   CHECK(holds(html, "\\u003cb>&\\\"x'"));
@@ -339,7 +339,7 @@ TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, li
   }
 }
 
-TEST_CASE("report: damaged input is refused, and an earlier report stays") {
+TEST_CASE("report: damaged input is refused, and an earlier report is kept") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75), out = (folder.path / "old.html").string();
   const std::string old = "<!doctype html><meta name=\"generator\" content=\"poslab report\">";  // an earlier report
@@ -383,7 +383,7 @@ TEST_CASE("report: damaged input is refused, and an earlier report stays") {
   CHECK_FALSE(fs::exists(folder.path / "taken.html.poslab.partial"));
 }
 
-TEST_CASE("pages: C++ writes data, and nothing that is drawn") {
+TEST_CASE("pages: C++ writes data, and draws nothing") {
   int files = 0;
   const auto check = [&](const fs::path& path, const std::vector<std::string>& markups) {
     if (path.extension() != ".cpp" && path.extension() != ".h") return;
@@ -423,7 +423,7 @@ TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
   CHECK(some[2].x == 4);
 }
 
-TEST_CASE("report: the mean over seeds is that of the steps that all of them log") {
+TEST_CASE("report: the mean over seeds has the steps that all of them log") {
   const Folder folder;
   const std::string a = make_run(folder, "a", "sequential", .75),
                     b = make_run(folder, "b", "sequential", .75, "seed = 1\n");

@@ -1,4 +1,4 @@
-// `poslab show`: the numbers of its views against the schemes' formulas, and its files.
+// `poslab show`: the numbers of its views against the formulas of the schemes, and its files.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -27,7 +27,7 @@ show::View view_of(const std::string& name, std::vector<std::string> encodings, 
 
 }  // namespace
 
-TEST_CASE("show: biases and rotations are the formulas', masked pairs are nothing, two schemes have a difference") {
+TEST_CASE("show: biases and rotations equal the formulas, masked pairs are empty, two schemes have a difference") {
   const show::View one = view_of("bias", {"alibi:symmetric"});
   REQUIRE(one.matrices.size() == 1);
   REQUIRE(one.matrices[0].heads.size() == 8);
@@ -43,7 +43,7 @@ TEST_CASE("show: biases and rotations are the formulas', masked pairs are nothin
   CHECK(two.matrices[2].heads[7][5] == doctest::Approx(-5 * std::exp2(-8)));
 }
 
-TEST_CASE("show: a difference is drawn between like quantities alone, and an axis has one quantity") {
+TEST_CASE("show: a difference is drawn only between like quantities, and an axis has one quantity") {
   const auto bias = [](const char* a, const char* b) { return view_of("bias", {a, b}); };
   CHECK(bias("rope", "rerope:window=2").matrices.size() == 3);
   CHECK(bias("kerple", "alibi").matrices.size() == 3);
@@ -66,7 +66,7 @@ TEST_CASE("show: counted positions have no chart of gaps, as all are 1") {
   CHECK(view_of("positions", {"rope"}, 6, false, "randomized").charts.size() == 1);
 }
 
-TEST_CASE("show: the set of Su's matrices, each the formula of its article, on one scale") {
+TEST_CASE("show: Su's matrices, each by the formula of its article, on one scale") {
   show::Options options{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
   options.causal = true;
   const show::View v = show::views(options)[0];
@@ -94,9 +94,9 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
   CHECK(show::scale_of(v, v.matrices[3], v.matrices[3].heads[0]) == std::pair{-31., 0.});
 }
 
-TEST_CASE("show: heads that rotate differently have curves of their own, and a part without distances has no matrix") {
+TEST_CASE("show: heads that rotate differently have separate curves, and a part without distances has no matrix") {
   const show::View f = view_of("frequencies", {"none*4+rope*2+pi:factor=2*2"});
-  REQUIRE(f.charts[0].curves.size() == 3);                     // and the training length
+  REQUIRE(f.charts[0].curves.size() == 3);                     // two heads, and the trained length
   CHECK(f.charts[0].curves[0].name == "none*4+rope*2+pi:factor=2,length=40*2, heads 5 to 6");
   CHECK(f.charts[0].curves[1].points[0].y == doctest::Approx(4 * std::acos(-1)));
   CHECK(view_of("frequencies", {"rope"}).charts[0].curves[0].name == "rope");
@@ -109,8 +109,8 @@ TEST_CASE("show: heads that rotate differently have curves of their own, and a p
   CHECK(show::views(options)[0].matrices[0].heads[0][5] == 5);
 }
 
-TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a key") {
-  // The logit of equal contents is the mean of the hands' cosines, times that of a key in the query's own slot.
+TEST_CASE("show: the hands of a clock point where the engine's rotation puts a key") {
+  // The logit of equal contents is the mean cosine of the hands, times the logit of a key in the query's own slot.
   std::vector<std::string> rotating = {"pi:factor=3", "rerope:window=8,leaky=4", "window:window=8", "pi*4+rerope*4"};
   for (const Scheme& scheme : all_encodings())
     if (scheme.pages.pictures.frequencies && scheme.pages.pictures.distances) rotating.push_back(scheme.name);
@@ -130,7 +130,7 @@ TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a k
         for (const double f : hands.frequencies) mean += std::cos(f * hands.relative[d]);
         mean /= double(hands.frequencies.size());
         const double logit = logits[logits.size() - 1 - d] / logits.back();
-        const double hand = std::isnan(mean) ? -1 : mean;   // as a masked pair is shown
+        const double hand = std::isnan(mean) ? -1 : mean;   // as for a masked pair
         CHECK_MESSAGE(hand == doctest::Approx(logit).epsilon(1e-4), hands.of << ", " << d << " slots back");
       }
     }
@@ -151,7 +151,7 @@ TEST_CASE("show: a picture has the matrices of a view, then its curves") {
   CHECK(figures[1]["title"] == "Gaps between neighbours");
 }
 
-TEST_CASE("show: by distance, a Toeplitz matrix is its own diagonals") {
+TEST_CASE("show: by distance, a Toeplitz matrix is one of its diagonals") {
   const show::View v = view_of("similarity", {"alibi:symmetric"}, 9);
   REQUIRE(v.charts.size() == 1);
   REQUIRE(v.charts[0].curves.size() == 8);
@@ -159,9 +159,9 @@ TEST_CASE("show: by distance, a Toeplitz matrix is its own diagonals") {
   CHECK(v.charts[0].curves[1].points.size() == 17);
 }
 
-TEST_CASE("show: by distance, heads that see different keys each have their numbers in the row of their distance") {
+TEST_CASE("show: by distance, heads that see different keys each have a number in the row of its distance") {
   const show::View v = view_of("similarity", {"none", "alibi:sides=split"}, 9);
-  CHECK(view_of("bias", {"none"}, 6, true).matrices[0].heads.size() == 1);   // masked pairs are alike, too
+  CHECK(view_of("bias", {"none"}, 6, true).matrices[0].heads.size() == 1);   // heads are also alike in masked pairs
   REQUIRE(v.table.rows.size() == 9);                           // -8 -4 -2 -1 0 1 2 4 8
   const auto& first = v.table.rows.front();
   const auto& last = v.table.rows.back();
@@ -170,7 +170,7 @@ TEST_CASE("show: by distance, heads that see different keys each have their numb
   CHECK((last[0] == "8" && last[1] == "0" && last[2] == "–" && last[6] == "-2"));
 }
 
-TEST_CASE("show: positions from 1 on, or of a list, are in a learned table; a short list has no coverage") {
+TEST_CASE("show: positions from 1 on, or from a list, are in a learned table; a short list has no coverage") {
   CHECK(view_of("bias", {"learned"}, 6, false, "randomized:max_position=6,first=1").matrices.size() == 1);
   CHECK(view_of("bias", {"learned"}, 4, false, "given:at=0 1 2 5").matrices.size() == 1);
   const show::Options short_list{.encodings = {"rope"}, .positions = "given:at=0 1 2 5", .length = 4};
@@ -180,30 +180,30 @@ TEST_CASE("show: positions from 1 on, or of a list, are in a learned table; a sh
 TEST_CASE("show: gaps and coverage of samplers") {
   const show::View plain = view_of("coverage", {"rope"}, 32);
   const auto& curves = plain.charts[0].curves;
-  CHECK(curves[0].points[0].y == doctest::Approx(1));          // 10 slots: all met
+  CHECK(curves[0].points[0].y == doctest::Approx(1));          // 10 slots: all seen
   CHECK(curves[0].points.back().y == doctest::Approx(40. / 500));
   CHECK(curves[2].points.back().y == doctest::Approx(1));      // a gap of 1 everywhere
   const show::View wide = view_of("coverage", {"rope"}, 32, false, "randomized");
-  CHECK(wide.charts[0].curves[0].points.back().y > 0.95);      // every position of the pool, sooner or later
+  CHECK(wide.charts[0].curves[0].points.back().y > 0.95);      // every position of the pool, at some time
   CHECK(plain.charts[0].curves[3].points.back().y == doctest::Approx(1));
   CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // every gap, too, but
-  CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // long strings have small ones far more often
-  // In 2000 of a million steps the pool is still a quarter, 512 of 2048 positions; the test draws from all.
+  CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // small gaps are much more frequent in long strings
+  // After 2000 of a million steps the pool is still a quarter, 512 of 2048 positions; the test draws from all.
   const show::View growing = view_of("coverage", {"rope"}, 32, false, "randomized:grow=1000000");
   CHECK(growing.charts[0].curves[0].points.back().y == doctest::Approx(0.25).epsilon(0.1));
   const show::View draws = view_of("positions", {"rope"}, 32, false, "randomized:max_position=320");
   double slots = 0;
   for (const double n : draws.matrices[0].heads[0]) slots += n;
   CHECK(slots == 24 * 32);
-  CHECK(draws.table.rows.size() == 2);                         // 480 slots do not fit into 320 positions
+  CHECK(draws.table.rows.size() == 2);                         // 480 slots need more than 320 positions
 }
 
-TEST_CASE("show: large matrices are reduced to means without masked cells; text, CSV and pictures hold them") {
+TEST_CASE("show: large matrices are reduced to means without masked cells; text, CSV and pictures have these means") {
   show::Matrix m{"m", 3, 3, {{1, 3, 5, 5, 7, NAN, 9, 9, NAN}}};
   const show::Matrix small = show::reduced(m, 2);
   CHECK(small.rows == 2);
   CHECK(small.heads[0][0] == 4);
-  CHECK(small.heads[0][1] == 5);                               // of 5 and a masked cell
+  CHECK(small.heads[0][1] == 5);                               // the mean of 5 and a masked cell
   CHECK(std::isnan(small.heads[0][3]));
   show::View view{.name = "bias", .title = "Title", .reading = "Reading.", .matrices = {m}};
   const std::string text = show::text(view, 1, 80, false, false);
@@ -232,7 +232,7 @@ TEST_CASE("show: a view that cannot be drawn is refused with the reason") {
   CHECK(refused("positions", "alibi", "randomized").find("table of offsets") != std::string::npos);
 }
 
-TEST_CASE("show command: a scheme without the view of the others is named") {
+TEST_CASE("show command: a scheme that lacks the view of the others is named") {
   const TemporaryFolder folder;
   const char* lack = "alibi has no view \"frequencies\": it has no fixed frequencies";
   for (const std::string& out : {std::string(), " -o " + folder / "f.csv"}) {
@@ -241,7 +241,7 @@ TEST_CASE("show command: a scheme without the view of the others is named") {
     CHECK(program.status() == 0);
   }
   const auto views = view_of("relative", {"t5", "alibi", "rope"}, 5);
-  CHECK(views.matrices.size() == 2);           // a difference of two of three would not say of which
+  CHECK(views.matrices.size() == 2);           // no difference, as three schemes have more than one
   CHECK(views.reading.find("alibi has no view \"relative\": it has no single distance") != std::string::npos);
   CHECK(view_of("relative", {"t5", "rope"}, 5).matrices.size() == 3);
 }

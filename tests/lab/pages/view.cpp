@@ -27,7 +27,7 @@ namespace {
 
 double weight_of(uint8_t code) { return code ? std::exp2((code - 255) / double(codes_an_octave)) : 0; }
 
-// The bytes of poslab_tile("NAME","data:...;base64,BYTES"), by the descriptions of base64 and zlib.
+// The bytes of poslab_tile("NAME","data:...;base64,BYTES"), by the specifications of base64 and zlib.
 std::vector<uint8_t> decoded(const std::string& script, const std::string& name, size_t size) {
   const std::string start = "poslab_tile(\"" + name + "\",\"data:application/octet-stream;base64,", end = "\");\n";
   REQUIRE(script.starts_with(start));
@@ -137,7 +137,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
     for (size_t n = 0; n < fine.size(); ++n)
       if (a[n] > 0.000018) worst = std::max(worst, std::abs(weight_of(fine[n]) / double(a[n]) - 1));
     CHECK(worst < 0.022);
-    CHECK(worst > 0.01);  // so the stated bound is tight
+    CHECK(worst > 0.01);  // so the stated bound is not too wide
     const std::vector<uint8_t> overview = read_codes(out, at, at + "/overview", 75 * 75);
     uint8_t most = 0;
     for (int i = 0; i < 4; ++i)
@@ -154,7 +154,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
   CHECK(read_file(again + "/maps/0/20/overview.js") == read_file(out + "/maps/0/20/overview.js"));
 }
 
-TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and its run has the same bits") {
+TEST_CASE("view: a training with kept checkpoints keeps them after a stop, too, and its run has the same bits") {
   const TemporaryFolder folder;
   Program plain(folder, "train" + tiny_options() + " --out " + folder / "plain");
   REQUIRE(plain.status() == 0);
@@ -164,7 +164,7 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
   State state(c);
   const RunFolder run = RunFolder::create(folder / "kept", state);
   CHECK(read_file(run.file("config.toml")) == read_file(folder / "plain/config.toml"));
-  CHECK(run.kept_steps() == std::vector<int64_t>{0});  // from the first moment: config.toml does not say so
+  CHECK(run.kept_steps() == std::vector<int64_t>{0});  // from the first step on, without an entry in config.toml
   RunSpec half(tiny_config());
   half.set("steps", "20");
   state.config = half;
@@ -179,7 +179,7 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
   CHECK(run.kept_steps().size() == 5);
 }
 
-TEST_CASE("view: a kept checkpoint of another run, or of another step than its name says, is refused by name") {
+TEST_CASE("view: a kept checkpoint of another run, or of another step than in its name, is refused by name") {
   const TemporaryFolder folder;
   RunSpec c(tiny_config({{"steps", "20"}}));
   c.set("keep_checkpoints", "on");
@@ -199,7 +199,7 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than its n
   CHECK(says(own) == "");
 }
 
-TEST_CASE("view: two runs, runs that do not fit together, and a folder that is complete or not there") {
+TEST_CASE("view: two runs, runs that do not fit together, and a folder that is complete or missing") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "a", State(long_config()));
   RunFolder::create(folder / "b", State(tiny_config({{"task", "even_pairs"}, {"encoding", "alibi"}})));
@@ -235,7 +235,7 @@ TEST_CASE("view: a stop while maps are drawn leaves nothing") {
   CHECK_FALSE(fs::exists(out + ".partial"));
 }
 
-TEST_CASE("view: the input of a T5 is the test's, of the first of its tasks") {
+TEST_CASE("view: the input of a T5 is its test's, of the first of its tasks") {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
   const RunSpec c(t5::configure({{"tasks", "passkey:digits=1/line"},

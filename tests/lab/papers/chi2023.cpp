@@ -11,7 +11,7 @@ using namespace poslab;
 using namespace poslab::reproduce;
 using namespace poslab::test;
 
-TEST_CASE("chi2023: every table's tests leave files of their own, after the training of their model") {
+TEST_CASE("chi2023: every table's tests leave their own files, after the training of their model") {
   for (const ModelSize& size : sizes_of("chi2023")) {
     const ModelSource source = chi2023::source({size.name, {}, "nowhere"});
     size_t trials = 0;
@@ -33,7 +33,7 @@ TEST_CASE("chi2023: every table's tests leave files of their own, after the trai
   }
 }
 
-TEST_CASE("chi2023: a task is tested with the first model that learned it, and none is trained for nothing") {
+TEST_CASE("chi2023: a task is tested with the first model that has learned it, and no model is trained in vain") {
   using Words = std::vector<std::string>;
   const chi2023::Setup apart = chi2023::setup("tiny", {"tasks=passkey/line"});
   CHECK(apart.tasks() == Words{"passkey", "line", "topic"});
@@ -62,7 +62,7 @@ TEST_CASE("chi2023: settings that do not fit") {
   CHECK(holds(refusal([] { chi2023::setup("paper", {}); }), "unknown size \"paper\""));
 }
 
-TEST_CASE("chi2023: guesses are of the answers that a context has, or of all numbers") {
+TEST_CASE("chi2023: a guess is one of the answers in the context, or one of all numbers") {
   CHECK(chi2023::guess("line", 128) == 1 / 31.);  // (128 - 3) / 4
   CHECK(chi2023::guess("topic", 128) == 1 / 5.);
   CHECK(chi2023::guess("passkey:digits=1", 64) == 1 / 16.);

@@ -1,4 +1,4 @@
-// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and its measurements of
+// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and the measurements on
 // a model.
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ RunSpec small(const std::string& encoding, const std::string& positions) {
 
 }  // namespace
 
-TEST_CASE("chi2023: the cross has every scheme, plain and randomized, and those without a temperature are known runs") {
+TEST_CASE("chi2023: the cross has each scheme, plain and randomized; without a temperature they are known runs") {
   std::set<std::string> known;
   for (const Trial& t : all_trials(plan({{"ruoss2023:table1"}, "tiny", {}, {}, {}}))) known.insert(t.id);
   const Plan all = all_trials(plan({{"chi2023:cross"}, "tiny", {}, {}, {}}));
@@ -41,7 +41,7 @@ TEST_CASE("chi2023: the cross has every scheme, plain and randomized, and those 
   for (const Artifact* a : artifacts({"chi2023"})) CHECK(a->name != "chi2023:cross");
 }
 
-TEST_CASE("chi2023: positions, gaps and keys that can be moved, and the accuracy with them moved") {
+TEST_CASE("chi2023: positions, gaps and keys that can be shifted, and the accuracy after the shift") {
   const auto can = [](const char* encoding, const char* positions, Moved m) {
     return chi2023::can_move(small(encoding, positions), m);
   };
@@ -68,9 +68,9 @@ TEST_CASE("chi2023: positions, gaps and keys that can be moved, and the accuracy
   }
 }
 
-TEST_CASE("chi2023: trials that other tables ask for, too, name the records of each") {
+TEST_CASE("chi2023: trials that other tables need, too, have the records of each") {
   const Plan cross = all_trials(plan({{"chi2023:cross"}, "tiny", {"bucket_sort"}, {"rope"}, {}}));
-  REQUIRE(cross.size() == 3 * 2 * 3);  // without a temperature, log n and SSMax, with plain and random positions
+  REQUIRE(cross.size() == 3 * 2 * 3);  // no temperature, log n and SSMax, each with plain and random positions
   const Plan all =
       all_trials(plan({{"ruoss2023", "gap_shift", "chi2023:cross"}, "tiny", {"bucket_sort"}, {"rope"}, {}}));
   for (const Trial& of : cross) {

@@ -1,4 +1,4 @@
-// Comparisons: which trials, and in which order. tests/python/test_compare.py has their ranking.
+// Comparisons: which trials, and in which order. tests/python/test_compare.py tests their ranking.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -64,12 +64,12 @@ seeds = 3
     CHECK(paper.count(t.id) == 1);
 }
 
-TEST_CASE("compare: trials are in an order in which every beginning is a comparison") {
+TEST_CASE("compare: trials are ordered so that every first part of them is a comparison") {
   const std::vector<std::string> tasks = {"reverse_string", "even_pairs"};
   const Plan all = in_order(plan({tasks, {"geometric", "rope", "cope", "none"}, "tiny", "sequential", false, 2}));
   const size_t half = all.size() / 2;
   for (size_t n = 0; n < all.size(); ++n) CHECK(all[n].config().count("seed") == (n < half ? 0 : 1));
-  // Fused first, by task: rope, none, and with a mask none, rope, alibi. Then the schemes that write out their logits.
+  // Fused schemes first, by task: rope, none, and with a mask none, rope, alibi. Then those with logits in full.
   std::vector<std::string> first;
   for (size_t n = 0; n < half; ++n) first.push_back(all[n].config()["task"] + " " + all[n].config()["encoding"]);
   CHECK(first == std::vector<std::string>{"reverse_string rope", "reverse_string none", "reverse_string none",
@@ -79,7 +79,7 @@ TEST_CASE("compare: trials are in an order in which every beginning is a compari
                                           "even_pairs cope"});
 }
 
-TEST_CASE("compare: an encoding that cannot be trained stops no other") {
+TEST_CASE("compare: an encoding that cannot be trained does not stop the others") {
   CHECK(in_order(plan({{"even_pairs", "bucket_sort"}, {"none", "rope", "none*3+alibi*3"}})).size() == 2 * 2 * 3);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("compare: a wrong request is refused with a remedy") {
   CHECK(holds(said({{}, {"none*3+alibi*3"}}), "2: none of these can be trained; the first, none*3+alibi*3: "));
 }
 
-TEST_CASE("compare: positions and biases that stand in files, whose names the command repeats") {
+TEST_CASE("compare: positions and biases in files, whose names the printed command repeats") {
   const TemporaryFolder folder;
   write_file(folder / "slots.txt", "0\n2\n5\n"), write_file(folder / "heads.txt", "all 0:0.5\n");
   const std::string positions = "given:at=@" + folder / "slots.txt",

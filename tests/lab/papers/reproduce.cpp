@@ -1,5 +1,5 @@
-// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. The
-// origin of the numbers is the business of tests of training and sweeps.
+// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. That
+// the numbers are right is a matter for the tests of training and sweeps.
 #include "lab/papers/reproduce.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ size_t trials(const std::string& artifact, const std::string& size) {
 
 }  // namespace
 
-TEST_CASE("reproduce: the bootstrap's interval is that of the mean's normal law where that holds") {
+TEST_CASE("reproduce: the bootstrap's interval equals that of a normal mean, where the mean is normal") {
   std::vector<double> x;
   Rng rng(stream(3, Purpose::tokens, 0));
   for (int i = 0; i < 400; ++i) x.push_back(5 + 2 * rng.normal());
@@ -40,7 +40,7 @@ TEST_CASE("reproduce: the bootstrap's interval is that of the mean's normal law 
 TEST_CASE("reproduce: few values") {
   CHECK(std::isnan(poslab::mean({})));
   CHECK_FALSE(bootstrap({1}).excludes(0));
-  const Interval two = bootstrap({1, 3});  // a quarter of the draws takes 1 twice
+  const Interval two = bootstrap({1, 3});  // a quarter of the draws is 1 twice
   CHECK(two.low == 1);
   CHECK(two.high == 3);
 }
@@ -56,7 +56,7 @@ TEST_CASE("reproduce: the share of intervals that exclude zero by luck") {
       excluded += bootstrap(x).excludes(0);
     }
     INFO(n);
-    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of the half that n = 2 has
+    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of 50 %, the share for n = 2
   }
 }
 
@@ -70,8 +70,7 @@ TEST_CASE("reproduce: the paper's grid, and that of each size") {
   CHECK(trials("ruoss2023:fig2", "tiny") == 2);
   CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
   CHECK(trials("ruoss2023:fig5", "tiny") == 2);
-  // Tables 1 and 4; then the runs beyond them: unsorted, geometric, two of figure 2, three more pools, eight choices of
-  // `code`.
+  // Tables 1 and 4; then further runs: unsorted, geometric, two of figure 2, three more pools, eight choices of `code`.
   CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
 
@@ -85,7 +84,7 @@ TEST_CASE("reproduce: a source's name alone means all of it") {
 TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
     for (const char* source : {"ruoss2023", "gap_shift"})
-      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {{"seed", {"0"}}}}))) {  // all are alike
+      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {{"seed", {"0"}}}}))) {  // seeds are alike
         INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
         CHECK(t.impossible.empty());
       }
@@ -116,7 +115,7 @@ TEST_CASE("reproduce: the learning rate is that of the highest mean, among those
   const TemporaryFolder folder;
   const std::vector<Planned> planned =
       plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
-  // 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other, which misses a seed of randomized positions.
+  // 0.5, 0.6, 0.7 at one rate; 0.8, 0.3, 0.3 at the other, which lacks a seed with randomized positions.
   for (const Trial& t : planned[0].plan) {
     const bool random = t.config()["positions"] == "randomized", first = t.config().number("lr") == 1e-3;
     const int64_t seed = t.config().count("seed");
@@ -135,14 +134,14 @@ TEST_CASE("reproduce: the learning rate is that of the highest mean, among those
   }
 }
 
-TEST_CASE("reproduce: pairs of seeds have no spread where every seed says the same") {
+TEST_CASE("reproduce: differences by seed have no spread if every seed gives the same") {
   const Paired difference = paired({{0, 0.7}, {1, 0.8}, {2, 0.9}}, {{0, 0.5}, {1, 0.6}, {2, 0.7}});
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
   CHECK(difference.interval.low == doctest::Approx(0.2));
 }
 
-TEST_CASE("reproduce: one of two programs draws, and a signal ends the wait of the other") {
+TEST_CASE("reproduce: only one of two programs draws, and a signal ends the wait of the other") {
   const TemporaryFolder folder;
   const std::string runs = folder / "out/runs";
   std::filesystem::create_directories(runs);

@@ -1,5 +1,5 @@
-// The third source (lab/papers/su2023/su2023.h): its plan, and the values kept for Python, whose tables and claims
-// tests/python/test_papers.py has, with the whole source on toy models.
+// The third source (lab/papers/su2023/su2023.h): its plan, and the values kept for Python. tests/python/test_papers.py
+// tests its tables and claims, and the whole source on toy models.
 #include "lab/papers/su2023/su2023.h"
 
 #include <set>
@@ -19,7 +19,7 @@ namespace {
 
 std::vector<const Artifact*> all_of_it() { return artifacts({"su2023"}); }
 
-// The rows that a test under these options has, all with the same numbers.
+// The rows of a test with these options, all with the same numbers.
 std::string made_up_test(const Choices& c) {
   std::string csv = header_of(language_kind()) + "\n";
   const std::vector<int> lengths = language_kind().tested_lengths(c);
@@ -33,7 +33,7 @@ std::string made_up_test(const Choices& c) {
 
 }  // namespace
 
-TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source") {
+TEST_CASE("su2023: windows depend on the trained length, HFWA's as in the source") {
   const su2023::Setup tiny = su2023::setup("tiny", {});
   const ModelSource source = su2023::source({"tiny", {}, "nowhere"});
   const auto of = [&](const char* artifact, const std::string& name) {
@@ -53,12 +53,12 @@ TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source
       if (m.name == model) return language::configure(m.settings)["encoding"];
     return std::string();
   };
-  CHECK(encoding_of(su2023::setup("paper", {}), "hfwa") == "hfwa:length=512");  // 16 in 24 layers is its default window
+  CHECK(encoding_of(su2023::setup("paper", {}), "hfwa") == "hfwa:length=512");  // its default window is 16 in 24 layers
   CHECK(encoding_of(tiny, "hfwa") == "hfwa:window=22,length=64");
   CHECK(encoding_of(tiny, "inverse_leaky") == "rerope:window=16,leaky=0.0625");
 }
 
-TEST_CASE("su2023: every method is tested in a file of its own, once for all tables") {
+TEST_CASE("su2023: every method is tested in its own file, once for all tables") {
   for (const ModelSize& size : sizes_of("su2023")) {
     const su2023::Setup setup = su2023::setup(size.name, {});
     const ModelSource source = su2023::source({size.name, {}, "nowhere"});
@@ -101,7 +101,7 @@ TEST_CASE("su2023: trials are kept with their tests, and stay as complete as the
   CHECK(again.untested(t).size() == 1);  // NTK-RoPE
   CHECK(read_file(again.run(t) + "/tests/ReRoPE.csv") == csv);
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
-  // A test that was cut off is not kept, at the end of a line or in the middle of one.
+  // A test that was cut off is not kept, whether at the end of a line or within one.
   for (const std::string& cut : {csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1), csv.substr(0, csv.size() - 4)}) {
     write_file(of + "/tests/ReRoPE.csv", cut);
     const std::string said = refusal([&] { kept_lines(plans, runs); });

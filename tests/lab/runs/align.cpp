@@ -1,4 +1,4 @@
-// `poslab align`: the file that it writes, the commands that take it, and refusals.
+// `poslab align`: the file that it writes, the commands that take that file, and refusals.
 #include <cmath>
 #include <map>
 #include <set>
@@ -16,7 +16,7 @@
 using namespace poslab;
 using namespace poslab::test;
 
-TEST_CASE("align: the file of a run is the temperature of that run, spelled out") {
+TEST_CASE("align: the file of a run has that run's temperature, spelled out") {
   const TemporaryFolder folder;
   const std::string file = folder / "t.json";
   State state(tiny_config());
@@ -38,7 +38,7 @@ TEST_CASE("align: the file of a run is the temperature of that run, spelled out"
   CHECK(holds(refusal([&] { other.test_net(); }), "it belongs to weights " + made.temperatures.weights));
 }
 
-TEST_CASE("align: of every kind of run, temperatures are chosen on strings that no test has") {
+TEST_CASE("align: for every kind of run, temperatures are chosen on strings that are in no test") {
   const std::map<std::string, Settings> small = {
       {"strings", {{"preset", "tiny"}, {"task", "reverse_string"}, {"encoding", "rope"}, {"layers", "1"}}},
       {"language", {{"text", "copy_grammar"}, {"layers", "1"}, {"d_model", "32"}, {"d_ff", "48"}}},
@@ -61,7 +61,7 @@ TEST_CASE("align: of every kind of run, temperatures are chosen on strings that 
   }
 }
 
-TEST_CASE("align: a language model reads its training text, and what others trained the text it is tested on") {
+TEST_CASE("align: a language model is aligned on its training text, an external checkpoint on the text of its test") {
   const auto all = [](const char* of) {
     return Text{{{"file", 1000}}, [of](const TextFile&, int64_t, int64_t bytes) {
                   std::string text;
@@ -77,7 +77,7 @@ TEST_CASE("align: a language model reads its training text, and what others trai
   CHECK(language::test_window(c, source, 8, 0, aligned_on) == std::vector<int>(9, 'b'));
 }
 
-TEST_CASE("align: what is not a file of temperatures is refused by its name, and a run that has a temperature") {
+TEST_CASE("align: a file that has no temperatures is refused by its name, and so is a run that has a temperature") {
   const TemporaryFolder folder;
   const std::string file = folder / "t.json";
   for (const char* text :
@@ -94,7 +94,7 @@ TEST_CASE("align: what is not a file of temperatures is refused by its name, and
 
 namespace {
 
-// The mean over all rows of the encoder of their largest weight.
+// The largest weight of each row, in the mean over all rows of the encoder.
 double largest_weight(const T5& net, const std::vector<int>& prompt) {
   const NoGrad still;
   const int T = int(prompt.size());
@@ -110,7 +110,7 @@ double largest_weight(const T5& net, const std::vector<int>& prompt) {
 
 }  // namespace
 
-TEST_CASE("align: an external checkpoint on questions in English; the file is its own and no other's") {
+TEST_CASE("align: an external checkpoint on questions in English; its file fits no other checkpoint") {
   const TemporaryFolder folder;
   const std::string hf = std::string(source_folder) + "/tests/data/huggingface/t5/v1_0", file = folder / "t.json";
   AlignRequest request{.hf = hf, .how = {.shortest = 2, .longer = {9}}, .samples = 1, .task = "line"};
@@ -133,7 +133,7 @@ TEST_CASE("align: an external checkpoint on questions in English; the file is it
     }
     CHECK(nearest < 1);
     CHECK(made.lengths[0].found.tau == std::vector{nearest});
-    e.samples = 5, e.sizes = {4};  // of a size with prompts of several lengths: the mean of them
+    e.samples = 5, e.sizes = {4};  // a size whose prompts have several lengths: their mean
     double sum = 0;
     for (int n = 0; n < 5; ++n) sum += double(t5::tokens_of(model, *tokens, t5::written(e, 4, n).prompt).size()) / 5;
     CHECK(t5::probed(model, e).keys(4) == std::lround(sum));
@@ -157,7 +157,7 @@ TEST_CASE("align: an external checkpoint on questions in English; the file is it
   }
 }
 
-TEST_CASE("align: a file is written here or into a folder that there is") {
+TEST_CASE("align: a file is written to the working folder or to another that exists") {
   const TemporaryFolder folder;
   const auto refused = [](const std::string& file) { return refusal([&] { write_alignment({}, file); }); };
   CHECK(refused(folder / "none/t.json") ==
@@ -167,7 +167,7 @@ TEST_CASE("align: a file is written here or into a folder that there is") {
     CHECK(holds(refused(good), "2: poslab align takes a run, as in `poslab align runs/first`, or a checkpoint"));
 }
 
-TEST_CASE("align: what a checkpoint is not asked is refused before it is opened") {
+TEST_CASE("align: options that do not apply to a checkpoint are refused before it is opened") {
   const TemporaryFolder folder;
   const std::string file = folder / "t.json";
   const auto refused = [&](AlignRequest r) {
@@ -188,12 +188,12 @@ TEST_CASE("align: what a checkpoint is not asked is refused before it is opened"
   CHECK(!std::filesystem::exists(file));
 }
 
-TEST_CASE("align: temperatures by hand suit an external language model, those of other weights do not") {
+TEST_CASE("align: temperatures by hand are taken for an external language model, those of other weights are not") {
   const auto refused = [](const std::string& of) {
     const std::string folder = std::string(source_folder) + "/tests/data/huggingface/llama";
     return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
   };
   CHECK(holds(refused("2.4.0badcafe 8 64:0.5"),
               "temperature aligned: it belongs to weights 0badcafe, but this model has"));
-  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes after, and this checkpoint has none
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // the tokenizer is read afterwards, and this checkpoint has none
 }
