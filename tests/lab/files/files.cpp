@@ -61,7 +61,7 @@ TEST_CASE("a link remains, and the file that it points to is replaced") {
   CHECK(holds(refusal([&] { write_file(folder / "lost", "x"); }), "there is no such folder; choose another path"));
 }
 
-TEST_CASE("if several processes write one file at once, each writes all of it; a killed one's leftovers are no obstacle") {
+TEST_CASE("if several processes write one file at once, each writes all of it; leftovers of a killed one do no harm") {
   const TemporaryFolder folder;
   const std::string path = folder / "shared.csv";
   write_file(folder / "shared.csv.poslab.partial", std::string(1 << 20, 'k'));

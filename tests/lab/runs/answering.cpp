@@ -1,4 +1,4 @@
-// Decoders that answer a task token by token: the test against decoding one symbol after the other, and a run's life.
+// Decoders that answer a task token by token: the test against decoding one symbol after the other, and the life of
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +37,7 @@ RunSpec with(const Settings& more) {
   return RunSpec(answering_kind().configure(overlaid(answering_kind().table(), usual, more)));
 }
 
-// The one-layer model of these choices as it begins, made a second time.
+// The one-layer model of this configuration with its initial weights, made a second time.
 Decoder fresh(const RunSpec& c) {
   Params params(uint64_t(c.whole("seed")));
   DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
@@ -80,7 +80,7 @@ TEST_CASE("decoder: samplers that read tokens see numbers, signs, the separator 
   CHECK(largest(drawn(growing, Purpose::test_positions, 0)) > 25000);
 }
 
-TEST_CASE("decoder: a learned table has rows for the whole pool, and for one that begins at 1") {
+TEST_CASE("decoder: a learned table has rows for the whole pool, also if positions begin at 1") {
   const auto rows = [](const std::string& sampler) {
     return answering::spec_of(with({{"encoding", "learned"}, {"positions", sampler}})).pool;
   };
@@ -102,7 +102,7 @@ TEST_CASE("decoder: a learned table has rows for the whole pool, and for one tha
   }
 }
 
-TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {
+TEST_CASE("decoder: the test's answers equal those of writing one symbol after the other") {
   const RunSpec c(with({{"seed", "3"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Task& t = task("duplicate_string");
@@ -132,10 +132,10 @@ TEST_CASE("decoder: the test's answers are those of writing one symbol after the
     CHECK(row["teacher_forced"] == doctest::Approx(forced / (12. * length)));
     imitated += right != forced;
   }
-  CHECK(imitated > 0);  // otherwise the model's own answers would not have mattered
+  CHECK(imitated > 0);  // otherwise the test would not depend on the model's own answers
 }
 
-TEST_CASE("decoder: asked, it says what it writes one symbol after the other, how sure it is, and where it looked") {
+TEST_CASE("decoder: asked, it gives what it writes one symbol after the other, how sure it is, and where it looked") {
   const RunSpec c(with({{"seed", "3"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Respondent asked = learner->respondent("", "");
@@ -177,7 +177,7 @@ TEST_CASE("decoder: asked, it says what it writes one symbol after the other, ho
   CHECK(other.written() == ";1");
 }
 
-TEST_CASE("decoder: asked as its test does, under other positions, draws and temperatures, and for what has no room") {
+TEST_CASE("decoder: it answers with other positions, draws and temperatures as its test does, if these have room") {
   const RunSpec c(with({{"positions", "randomized:max_position=40"}, {"eval_samples", "1"}, {"seed", "4"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const auto asked = [&](const std::string& positions, const std::string& temperature = "") {
@@ -215,7 +215,7 @@ TEST_CASE("decoder: asked as its test does, under other positions, draws and tem
   CHECK(learner->respondent("", "").forward(7).flops > asked("").forward(5).flops);
 }
 
-TEST_CASE("decoder: what no answer has is written as its input's symbol, and the separator is a semicolon") {
+TEST_CASE("decoder: a token that no answer has is written as the input's symbol, and the separator as a semicolon") {
   const auto written = [](const char* task, const Tokens& x, const Tokens& said) {
     Answer a = answering_kind().make(with({{"task", task}}), {})->respondent("", "").ask(x, 1);
     a.said = said;
@@ -223,10 +223,10 @@ TEST_CASE("decoder: what no answer has is written as its input's symbol, and the
   };
   CHECK(written("modular_arithmetic", {1, 5, 2}, {4}) == "4");
   CHECK(written("modular_arithmetic", {1, 5, 2}, {5, 9}) == "+;");
-  CHECK(written("stack_manipulation", {0, 1, 2}, {0, 2, 3, 4, 5}) == "0234;");  // POP, PUSH0, PUSH1: as they are typed
+  CHECK(written("stack_manipulation", {0, 1, 2}, {0, 2, 3, 4, 5}) == "0234;");  // POP, PUSH0, PUSH1: as typed
 }
 
-TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what reads runs reads it") {
+TEST_CASE("decoder: it learns, is stopped and continues to the same bits, and commands that read runs read it") {
   const TemporaryFolder folder;
   const Settings learned = {{"task", "even_pairs"},
                             {"encoding", "rope"},
@@ -259,7 +259,7 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
     more.emplace_back("out", folder / "torn");
     const Run run = create_run(with(more));
     while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
-  }  // stopped before a checkpoint: those steps are done again
+  }  // stopped before a checkpoint, so those steps are repeated
   Program resumed(folder, "decoder resume " + folder / "torn" + " --threads 2");
   REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
   for (const char* file : {"checkpoint.safetensors", "metrics.jsonl", "eval.csv", "config.toml"})
@@ -292,17 +292,17 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   CHECK(std::count(both.trials.columns.begin(), both.trials.columns.end(), "exact_match") == 1);
 }
 
-TEST_CASE("decoder: a page shows the input, the separator and what was answered before each slot") {
+TEST_CASE("decoder: a page shows the input, the separator and, for each slot, the answer before it") {
   const RunSpec c(with({{"task", "reverse_string"}, {"seed", "5"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Sample shown = learner->sample({.length = 4, .number = 2});
   CHECK(shown.outputs == 4);
   REQUIRE(shown.symbols.size() == 8);
   CHECK(shown.symbols[4] == ";");
-  for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // of the answer all but its last
+  for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // all but the answer's last symbol
 }
 
-TEST_CASE("decoder: what a test may ask of one has room, and its temperature is no trained model's") {
+TEST_CASE("decoder: its tests need positions for all tokens, and a temperature that belongs to no trained model") {
   const auto refuses = [](const Settings& more, const char* words) {
     CHECK_THROWS_WITH_AS(answering_kind().check(with(more)), doctest::Contains(words), BadInput);
   };
@@ -311,7 +311,7 @@ TEST_CASE("decoder: what a test may ask of one has room, and its temperature is 
   refuses({{"temperature", aligned_example}}, "it belongs to a trained model");
 }
 
-TEST_CASE("decoder: a step whose loss is on all tokens answers alike, and has another loss") {
+TEST_CASE("decoder: a loss on all tokens leaves the answers as they are, and has another value") {
   const auto first_step = [](const char* loss_on) {
     const std::unique_ptr<Learner> learner = answering_kind().make(with({{"loss_on", loss_on}}), {});
     learner->start(learner->draw(0));
@@ -323,7 +323,7 @@ TEST_CASE("decoder: a step whose loss is on all tokens answers alike, and has an
   for (const StepResult& r : {answer, all}) CHECK((r.loss > 0.3 && r.loss < 3));  // ln 3 is 1.1
 }
 
-TEST_CASE("decoder: tokens of one's own are read with the run's positions, or with those that are given") {
+TEST_CASE("decoder: given tokens are read with the run's positions, or with given positions") {
   const std::unique_ptr<Learner> learner = answering_kind().make(with({{"encoding", "rope"}}), {});
   const Reader reader = learner->reader();
   CHECK(reader.vocabulary == 3);
@@ -338,9 +338,9 @@ TEST_CASE("decoder: tokens of one's own are read with the run's positions, or wi
   CHECK(read({Positions::of_tokens(1, {0, 5, 6, 9})}).values() != counted.values());
 }
 
-TEST_CASE("decoder: what is not said has a default, and what only texts have is refused") {
+TEST_CASE("decoder: omitted options have defaults, and options for texts alone are refused") {
   const std::unique_ptr<Learner> learner = answering_kind().make(with({{"encoding", "learned"}}), {});
-  CHECK(learner->sample({}).outputs == 10);  // of the trained length, doubled
+  CHECK(learner->sample({}).outputs == 10);  // twice the trained length
   CHECK_THROWS_WITH_AS(learner->sample({.text = "abc"}), doctest::Contains("--text goes with runs of `poslab lm`"),
                        BadInput);
   CHECK_THROWS_WITH_AS(learner->inside({3}, 2, "abc"), doctest::Contains("--text goes with runs of `poslab lm`"),
@@ -349,7 +349,7 @@ TEST_CASE("decoder: what is not said has a default, and what only texts have is 
   CHECK(learner->inside({}, 2, "").takes.bytes > learner->inside({5}, 2, "").takes.bytes);
   CHECK_THROWS_WITH_AS(answering_kind().check(RunSpec(answering_kind().configure({}))),
                        doctest::Contains("which task?"), BadInput);
-  const RunSpec longer(with({{"eval_lengths", "6:7"}}));  // than any of training
+  const RunSpec longer(with({{"eval_lengths", "6:7"}}));  // longer than in training
   const Results tested = [&] {
     Results all;
     for (const auto& at : learner->test(longer)) all.push_back(at.row());

@@ -1,4 +1,4 @@
-// `poslab calibrate`: a head's kept biases against a slow form; and two trainings, the second with biases of the first.
+// `poslab calibrate`: a head's kept biases against a slow formula; and two trainings, the second with biases of the
 #include <cmath>
 #include <map>
 
@@ -14,7 +14,7 @@
 using namespace poslab;
 using namespace poslab::test;
 
-TEST_CASE("calibrate: the distances that stand out of a made-up matrix, as a mean and as a sum") {
+TEST_CASE("calibrate: the distances that stand out in a made-up matrix, as a mean and as a sum") {
   constexpr int T = 7;
   std::vector<double> a(T * T);
   for (int i = 0; i < T; ++i)
@@ -39,14 +39,14 @@ TEST_CASE("calibrate: the distances that stand out of a made-up matrix, as a mea
         if (deviations == 0.87) CHECK(found.count(-2));
         CHECK(found.empty() == (deviations == 9));
       }
-  // Every distance alike: all are kept. Diagonals without any weight do not count.
+  // With all distances alike all are kept. Diagonals without any weight do not count.
   CHECK(kept(std::vector<double>(T * T, 0.1), T, false, {}).size() == 2 * T - 1);
   std::vector<double> own(T * T, 0.);
   for (int i = 0; i < T; ++i) own[size_t(i * T + i)] = 1;
   CHECK(kept(own, T, false, {}) == SlotBiases{{0, 1}});
 }
 
-TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for all if asked") {
+TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for all on request") {
   State state(tiny_config({{"heads", "4"}}));
   const Calibration own = calibrate(state, {.length = 5, .samples = 3}),
                     last = calibrate(state, {.length = 5, .samples = 3, .last_layer = true});
@@ -67,7 +67,7 @@ TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for
     }
 }
 
-TEST_CASE("calibrate: a task that draws shorter strings than were asked for has as many slots as these") {
+TEST_CASE("calibrate: if a task draws shorter strings than requested, slots are counted by these") {
   const State state(tiny_config({{"task", "modular_arithmetic"}, {"heads", "2"}, {"encoding", "none"}}));
   const Calibration made = calibrate(state, {.length = 8, .samples = 3});  // strings of 7 symbols, and an answer
   for (const SlotBiases& head : made.of_heads)
@@ -78,7 +78,7 @@ TEST_CASE("calibrate: a task that draws shorter strings than were asked for has 
   CHECK(probed(state, 2).keys(8) == 8);
 }
 
-TEST_CASE("calibrated and given without numbers of their own: a training says that they are those of an example") {
+TEST_CASE("calibrated and given without numbers: a training says that they use those of an example") {
   const TemporaryFolder folder;
   const auto output = [&](const std::string& out, const std::string& encoding, const std::string& positions) {
     Program p(folder, "train" + tiny_options({{"steps", "2"}, {"train_length", "2"}, {"eval_lengths", "1:2"}}) +
@@ -94,7 +94,7 @@ TEST_CASE("calibrated and given without numbers of their own: a training says th
               "given has the positions of an example, 0 1 2 4 8 16 32 64, as none are given"));
 }
 
-TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what comes of it needs no file") {
+TEST_CASE("calibrate: a run is trained, calibrated, and trained again; the result needs no file") {
   const TemporaryFolder folder;
   const std::string first = folder / "first", second = folder / "second", file = folder / "biases.txt";
   const auto run = [&](const std::string& words) {
@@ -139,7 +139,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, but the model has --layers 2"));
 }
 
-TEST_CASE("runs with different lists of biases have different names of one line") {
+TEST_CASE("runs with different lists of biases have different names, each on one line") {
   std::string list = "calibrated:of=";
   for (int h = 1; h <= 20; ++h) list += fmt::format("1.{} -1:0.5 0:0.25 ", h);
   const Values one = values_of(configure({{"task", "even_pairs"}, {"encoding", list + "1.21 0:1"}})),

@@ -1,4 +1,4 @@
-// A checkpoint holds the whole state, notices every wrong bit, and never costs the one before it.
+// A checkpoint holds the whole state, detects every wrong bit, and never damages the one before it.
 #include <zlib.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string with_replaced(std::string text, const std::string& old, const std::s
 
 }  // namespace
 
-TEST_CASE("checkpoint: a training whose loops grow with the length goes on bit by bit") {
+TEST_CASE("checkpoint: a training whose loops grow with the length continues bit for bit") {
   const RunSpec c(configure(overlaid(all_choices(), {{"task", "parity_check"}, {"encoding", "rope"}, {"layers", "1"}},
                                      {{"heads", "2"}, {"d_model", "16"}, {"batch", "4"}, {"train_length", "6"},
                                       {"loops", "length"}, {"steps", "20"}})));
@@ -119,7 +119,7 @@ TEST_CASE("a checkpoint of another version is refused by name") {
         "1\"");
 }
 
-TEST_CASE("training that diverges says where, and with what learning rate") {
+TEST_CASE("training that diverges names the step and the learning rate") {
   State s = after_steps(2);
   s.params.at("head.b").data()[0] = real(std::nan(""));
   CHECK(holds(refusal([&] { step(s); }), "1: the loss is nan at step 3 (length "));
@@ -140,7 +140,7 @@ TEST_CASE("training whose loss is finite and whose gradient is not stops at that
   CHECK_MESSAGE(holds(said, "1: the gradient's norm is inf at step 3 (length "), said);
 }
 
-TEST_CASE("a run folder is whole, locked, and of this version") {
+TEST_CASE("a run folder is complete, locked, and of this version") {
   const TemporaryFolder folder;
   const std::string path = folder / "runs/deep/r1";
   const State s = after_steps(0);
@@ -170,7 +170,7 @@ TEST_CASE("a run folder is whole, locked, and of this version") {
   CHECK(holds(refusal([&] { RunFolder::open(path); }), "2: " + path + " is not a run folder, or an incomplete one"));
 }
 
-TEST_CASE("metrics go on where the checkpoint stands") {
+TEST_CASE("metrics continue at the step of the checkpoint") {
   const TemporaryFolder folder;
   const RunFolder run = RunFolder::create(folder / "r", after_steps(0));
   {

@@ -43,7 +43,7 @@ TEST_CASE("every option survives config.toml") {
   }
 }
 
-TEST_CASE("a preset gives way to other options, whatever comes first") {
+TEST_CASE("other options win over a preset, in any order") {
   CHECK(configure({{"preset", "paper"}})["steps"] == "2000000");
   CHECK(configure({{"steps", "7"}, {"preset", "paper"}})["steps"] == "7");
   CHECK(configure({{"preset", "example"}}).lengths("eval_lengths").to == 100);
@@ -53,7 +53,7 @@ TEST_CASE("a preset gives way to other options, whatever comes first") {
   CHECK(released["resample"] == "per_layer");
 }
 
-TEST_CASE("what no option can be") {
+TEST_CASE("values that no option can have") {
   const auto refused = [](const char* name, const char* text) { return refusal([&] { configure({{name, text}}); }); };
   CHECK(holds(refused("task", "revers_string"), "2: unknown task \"revers_string\"; did you mean \"reverse_string\"?"));
   CHECK(holds(refused("encoding", "relatve"), "did you mean \"relative\"?"));
@@ -83,7 +83,7 @@ TEST_CASE("a TOML file is refused with its line") {
   CHECK(refused("steps = 5\nlr = 1e-4\ncausal = true\neval_lengths = \"1:5\"") == "");
 }
 
-TEST_CASE("choices that do not fit together") {
+TEST_CASE("options that do not fit together") {
   const auto refused = [](const Settings& more) { return refusal([&] { check(tiny_config(more)); }); };
   CHECK(refused({}) == "");
   CHECK(refused({{"task", ""}}) != "");
@@ -101,7 +101,7 @@ TEST_CASE("choices that do not fit together") {
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
               "at test"));
-  // reverse_string has 2 L slots: the trained length stays open, and the run's sampler knows it
+  // reverse_string has 2 L slots: 1L is the slots of the trained length, which the run's sampler computes
   const RunSpec ours = tiny_config({{"test_positions", "interpolated"}});
   CHECK(ours["test_positions"] == "interpolated:trained=1L");
   CHECK(test_sampler(ours).choices.whole("trained") == 2 * ours.whole("train_length"));
@@ -124,7 +124,7 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refused({{"test_temperature", "sam"}}), "did you mean \"same\"?"));
 }
 
-TEST_CASE("one source gives an option one value, in one spelling or in two; a source above it counts") {
+TEST_CASE("a source gives an option one value, in one spelling or two; a higher source wins") {
   const Settings::value_type pool{"max_position", "60"}, spelled{"positions", "randomized:max_position=50"};
   for (const Settings& both : {Settings{pool, spelled}, Settings{spelled, pool}}) {
     const std::string words = refusal([&] { configure(both); });
@@ -161,7 +161,7 @@ TEST_CASE("one source gives an option one value, in one spelling or in two; a so
   CHECK(configure({{"preset", "paper"}, {"positions", "randomized:first=0"}})["first_position"] == "0");
 }
 
-TEST_CASE("the pool that a sampler spells is the run's; other options stay with the sampler") {
+TEST_CASE("a pool in a sampler's spelling becomes the run's; other options stay with the sampler") {
   const RunSpec c(configure({{"positions", "randomized:max_position=4096,first=1,unsorted"}}));
   CHECK(c["positions"] == "randomized:unsorted");
   CHECK(c["max_position"] == "4096");
@@ -185,7 +185,7 @@ TEST_CASE("every option of a run is written, at its default or not, and read aga
   }
 }
 
-TEST_CASE("by what a run multiplies is written, read again, and parts trials") {
+TEST_CASE("the engine of products is written, read again, and distinguishes trials") {
   for (const Kind* each : all_kinds()) {
     const Kind& kind = *each;
     const Settings needed =
@@ -206,7 +206,7 @@ TEST_CASE("by what a run multiplies is written, read again, and parts trials") {
   CHECK(holds(to_toml(language::configure({})), "\nproducts = \"own\""));
 }
 
-TEST_CASE("a run begins with the usual engine of the process, and keeps it when that is another one") {
+TEST_CASE("a run begins with the default engine of the process, and keeps it when the default changes") {
   const Engine before = default_engine();
   const auto step = [](State& s) {
     return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
@@ -228,8 +228,8 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
               "2: matmul = bf16: products = naive rounds nothing; use products = own, or matmul = fp32"));
 }
 
-TEST_CASE("each kind of run rounds the factors of its products as --matmul says, in its steps and tests alone") {
-  if (sizeof(real) == 8) return;  // which rounds nothing
+TEST_CASE("each kind of run rounds the factors of its products by --matmul, in its steps and tests only") {
+  if (sizeof(real) == 8) return;  // doubles are not rounded
   auto text = std::make_shared<language::Source>();
   text->grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
   const std::map<std::string, Settings> small = {
@@ -263,7 +263,7 @@ TEST_CASE("each kind of run rounds the factors of its products as --matmul says,
   }
 }
 
-TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {
+TEST_CASE("a randomized relative scheme draws positions or a table of offsets, by its mode") {
   const auto sampled = [](const char* encoding, const char* mode) {
     return sampler(tiny_config({{"encoding", fmt::format("{}:mode={}", encoding, mode)}}))->name;
   };
@@ -278,8 +278,8 @@ TEST_CASE("a randomized relative scheme draws positions or a table of offsets, a
   CHECK(test_sampler(tiny_config({{"test_positions", "sequential"}}))->name == "sequential");
 }
 
-// An id leaves out defaults: others would make it another run.
-TEST_CASE("the defaults of every kind of run are what they were") {
+// An id leaves out defaults: with other defaults it would mean another run.
+TEST_CASE("the defaults of every kind of run have not changed") {
   const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/data/defaults.json"));
   CHECK(golden.size() == all_kinds().size());
   for (const auto& [command, defaults] : golden.items()) {

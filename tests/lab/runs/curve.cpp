@@ -1,4 +1,4 @@
-// Tests while training: their questions, that they leave the run as it is, and the seconds they are drawn against.
+// Tests during training: their strings, that they leave the run unchanged, and the seconds that pictures of them show.
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -22,7 +22,7 @@ std::vector<json> lines(const std::string& path) {
   return all;
 }
 
-// The numbers alone: the header says the configuration.
+// Only the numbers: the header also has the configuration.
 std::string weights(const State& s) {
   const std::string bytes = checkpoint_bytes(s);
   return bytes.substr(bytes.size() - 3 * size_t(s.params.count()) * sizeof(real));
@@ -30,7 +30,7 @@ std::string weights(const State& s) {
 
 }  // namespace
 
-TEST_CASE("a test while training asks a spread of lengths, and more strings the rarer it is") {
+TEST_CASE("a test during training takes a range of lengths, and more strings if it is rarer") {
   const auto asked = [](const Settings& more) { return small_test(tiny_config(more)); };
   CHECK(asked({{"eval_lengths", "1:9"}}).lengths == std::vector<int>{1, 2, 3, 4, 6, 7, 8, 9});
   CHECK(asked({{"eval_lengths", "3:5"}}).lengths == std::vector<int>{3, 4, 5});
@@ -52,7 +52,7 @@ TEST_CASE("a test while training asks a spread of lengths, and more strings the 
   CHECK(samples(1000000, {{"eval_samples", "5"}}) == 5);
 }
 
-TEST_CASE("tests while training: the accuracies of the full test, at their steps, and the same run as without") {
+TEST_CASE("tests during training: at their steps, the accuracies of the full test, and the same run as without tests") {
   const TemporaryFolder folder;
   const Settings settings = {{"eval_samples", "1"}, {"steps", "40"}, {"dropout", "0.1"}};
   State plain(tiny_config(settings)), tested(tiny_config(settings));
@@ -82,7 +82,7 @@ TEST_CASE("tests while training: the accuracies of the full test, at their steps
     CHECK(all.back()["accuracies"][i] == full[size_t(all.back()["lengths"][i].get<int>() - 1)].accuracy);
 }
 
-TEST_CASE("the clock of training stands still while one tests, and goes on from the checkpoint that is there") {
+TEST_CASE("the clock of training stops during tests, and continues from the last checkpoint") {
   const TemporaryFolder folder;
   const RunFolder run = RunFolder::create(folder / "r", State(tiny_config()));
   double saved = 0;
@@ -99,7 +99,7 @@ TEST_CASE("the clock of training stands still while one tests, and goes on from 
     saved = lines(run.file("clock.jsonl"))[0]["seconds"];
     CHECK(saved > paused);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    clock.save(20, {});  // and the checkpoint of step 20 was not written
+    clock.save(20, {});  // as if the checkpoint of step 20 had not been written
   }
   {
     TrainingClock clock(run, 10);

@@ -1,4 +1,4 @@
-// The two scores, the inputs that decide a test string, and the switches of evaluation.
+// The two scores, the inputs that determine a test string, and the switches of evaluation.
 #include "experiment/lengths.h"
 #include "tasks/curriculum.h"
 #include "tests/lab/helpers.h"
@@ -13,7 +13,7 @@ bool same(const std::vector<AtLength>& a, const std::vector<AtLength>& b) { retu
 
 }  // namespace
 
-TEST_CASE("the paper's score begins after the longest training length, the released code's one later") {
+TEST_CASE("the paper's score begins one length above the longest trained one, the released code's one later") {
   std::vector<AtLength> all;
   for (int length = 1; length <= 100; ++length)
     all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
@@ -30,7 +30,7 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
   CHECK(released_score(c, long_ones)->from == 42);
 }
 
-TEST_CASE("a test has one list of strings, wherever it is cut into sub-batches") {
+TEST_CASE("a test has one list of strings, however it is split into sub-batches") {
   const RunSpec c(tiny_config());
   const Batch whole = test_batch(c, 9, 0, 4), end = test_batch(c, 9, 2, 2);
   const int64_t half = end.tokens.size();
@@ -39,7 +39,7 @@ TEST_CASE("a test has one list of strings, wherever it is cut into sub-batches")
   CHECK(!std::equal(end.tokens.data(), end.tokens.data() + half, whole.tokens.data()));
 }
 
-TEST_CASE("evaluation repeats itself, and each switch changes it") {
+TEST_CASE("evaluation is repeatable, and each switch changes it") {
   const auto result = [](const Settings& more) {
     State s(tiny_config());
     for (auto& [name, text] : more) s.config.set(name, text);
@@ -48,19 +48,19 @@ TEST_CASE("evaluation repeats itself, and each switch changes it") {
   const std::vector<AtLength> plain = result({{"eval_samples", "70"}});
   CHECK(plain.size() == 9);
   CHECK(plain[4].samples == 70);
-  for (const AtLength& at : plain) {  // a sub-batch of 64 and one of 6 count by their strings
+  for (const AtLength& at : plain) {  // sub-batches of 64 and of 6 count by their strings
     const double right = 70 * at.length * at.accuracy;
     CHECK(right == doctest::Approx(std::round(right)).epsilon(1e-9));
   }
   CHECK(same(plain, result({{"eval_samples", "70"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_positions", "sequential"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_dropout", "on"}})));
-  // A length is tested on the same strings whatever other lengths are.
+  // A length is tested on the same strings whatever the other lengths are.
   const std::vector<AtLength> part = result({{"eval_samples", "70"}, {"eval_lengths", "5:6"}});
   CHECK(same({plain[4], plain[5]}, part));
 }
 
-TEST_CASE("a row of a test has a cell for each column, and says which columns it does not have") {
+TEST_CASE("a row of a test has a cell for each column, or says which columns it lacks") {
   const Columns two = columns({Column::word("task"), Column::number("loss")});
   const Row row(two, {"copy", 0.5});
   CHECK(row["loss"] == 0.5);
@@ -74,7 +74,7 @@ TEST_CASE("a row of a test has a cell for each column, and says which columns it
 
 TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixes trained and longer ones") {
   Results rows;
-  for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times it, in %
+  for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times that length, in %
     rows.push_back(row_of({length, 8, 4 * length / 100., 0, 0, {0.5, 0.25, length / 100.}}));
   RunSpec c(all_choices().standard);
   c.set("train_length", "9");
@@ -98,14 +98,14 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   released score   11 .. 22        66.0     50.0      25.0          16.5
 )"));
   CHECK(text.find("after the training of") == text.npos);
-  c.set("curriculum", "fixed"), c.set("from", "runs/a");   // the longest alone is trained, after other lengths
+  c.set("curriculum", "fixed"), c.set("from", "runs/a");   // only the longest is trained, after other lengths
   const std::string fixed = shown_by_length(c, rows);
   CHECK(fixed.find("  shorter           7 .. 8 ") != fixed.npos);
   CHECK(fixed.find("  as in training    9 .. 9 ") != fixed.npos);
   CHECK(fixed.find("as in training: length 9, after the training of runs/a, whose own lengths") != fixed.npos);
 }
 
-TEST_CASE("lengths: Modular Arithmetic has odd ones alone, so length 6 is as trained as length 5") {
+TEST_CASE("lengths: Modular Arithmetic has only odd ones, so length 6 is trained just as length 5") {
   const RunSpec c(tiny_config({{"task", "modular_arithmetic"}, {"train_length", "5"}}));
   CHECK(trained_lengths(c).to == 6);
   CHECK(familiarity(c, 6) == "trained");
@@ -117,7 +117,7 @@ TEST_CASE("lengths: Modular Arithmetic has odd ones alone, so length 6 is as tra
     CHECK(trained_lengths(tiny_config({{"task", t.name}, {"train_length", "6"}})).to == 6);
 }
 
-TEST_CASE("lengths: familiar are those of the curriculum, and of an origin nothing is known") {
+TEST_CASE("lengths: the curriculum's are familiar, and nothing is known about an origin's") {
   RunSpec c(tiny_config({{"train_length", "9"}}));
   for (const char* curriculum : {"uniform", "increasing", "reverse_exponential"}) {
     c.set("curriculum", curriculum);
@@ -131,7 +131,7 @@ TEST_CASE("lengths: familiar are those of the curriculum, and of an origin nothi
   CHECK(in_words(trained_lengths(c)) + after_origin(c) == "length 9, after the training of runs/a");
   CHECK(familiarity(c, 8) == "unseen in this run");
   CHECK(familiarity(c, 9) == "trained");
-  for (const Curriculum& one : all_curricula())            // the flag, against what the law draws
+  for (const Curriculum& one : all_curricula())            // the flag, against the lengths that are drawn
     for (int64_t step = 0; step < 60; ++step)
       CHECK((training_length({one.name, 9, 60}, 1, step) == 9 || !one.longest_alone));
 }

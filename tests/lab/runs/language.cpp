@@ -1,4 +1,4 @@
-// Runs of language models in the commands for runs of tasks: sweeps, reports, inspections, and the record of the
+// Language models in the commands for runs of tasks: sweeps, reports, inspections, and the record of the
 // program that trained them.
 #include <fstream>
 #include <sstream>
@@ -56,14 +56,14 @@ void train(const TemporaryFolder& folder, const std::string& name, const std::st
 
 }  // namespace
 
-TEST_CASE("a sweep of language models: the plan says so, and what does not fit it is refused") {
+TEST_CASE("a sweep of language models: the plan names their command, and misfits are refused") {
   const Plan plan = make_plan(
       tiny_models + "encoding = [\"rope\", \"alibi\"]\nseeds = 2\nname = \"{encoding}-{seed}\"\n", "sweep.toml");
   REQUIRE(plan.size() == 4);
   CHECK(kind_of(plan) == language_kind());
   CHECK(plan[3].name == "alibi-1");
   CHECK(naming(plan).name(values_of(plan[3].run)) == "encoding=alibi seed=1");
-  CHECK(plan[0].id == "09d9348e0a758659");  // a finished sweep of yesterday is found by it
+  CHECK(plan[0].id == "09d9348e0a758659");  // so that a finished sweep of an earlier version is found
   CHECK(holds(plan_lines(plan), "\",\"command\":\"lm train\",\"name\":\"rope-0\",\"preset\":\"none\""));
   const TemporaryFolder folder;
   write_file(folder / "plan.jsonl", plan_lines(plan));
@@ -93,7 +93,7 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
   CHECK(holds(refusal([&] { keep_plan(plan, SweepFolder(folder / "out")); }), "choose another --out"));
 }
 
-TEST_CASE("a sweep of language models that is killed goes on to the same bits, and is collected and reported") {
+TEST_CASE("a killed sweep of language models continues to the same bits, and is collected and reported") {
   const TemporaryFolder folder;
   const std::string file = folder / "plan.jsonl", straight = folder / "straight", torn = folder / "torn";
   const Plan plan = make_plan(tiny_models + "encoding = [\"rope\", \"alibi\"]\nsteps = 2000\n", "sweep.toml");
@@ -161,7 +161,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   for (const char* wrong : {"{{", "src=\"http", ">nan", "paper score"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
 }
 
-TEST_CASE("report: language models that read different texts at one path are drawn apart") {
+TEST_CASE("report: language models that read different texts at one path are drawn separately") {
   const TemporaryFolder folder;
   std::string text;
   for (int n = 0; n < 400; ++n) text += fmt::format("line {} of the text\n", n);
@@ -184,7 +184,7 @@ TEST_CASE("report: language models that read different texts at one path are dra
     CHECK(holds(read_file(csv), fmt::format("{} (checksum {}),", file, text_of(folder / name).checksum())));
 }
 
-TEST_CASE("a sweep of language models whose text changes goes no further, and its kept lines know the text") {
+TEST_CASE("a sweep of language models stops if its text changes, and its kept lines know the text") {
   const TemporaryFolder folder;
   std::string text;
   for (int n = 0; n < 400; ++n) text += fmt::format("line {} of the text\n", n);
@@ -212,7 +212,7 @@ TEST_CASE("a sweep of language models whose text changes goes no further, and it
   CHECK(holds(does(2, sweep(folder / "other") + "--kept " + kept), differs + id + " of " + kept));
   CHECK(holds(does(2, fmt::format("rerun {}#{} --out {}", folder.path, id, folder / "again")), differs + id));
 
-  // Of two folders that were put together.
+  // From two folders that were merged.
   fs::remove(SweepFolder(out).failed(plan[1]));
   does(0, sweep(folder / "other") + "--shard 1/2");
   fs::rename(folder / "other/" + plan[1].id, SweepFolder(out).run(plan[1]));
@@ -227,7 +227,7 @@ TEST_CASE("a sweep of language models whose text changes goes no further, and it
   CHECK(text_read(read_kept(kept).at(id)) == SweepFolder(folder / "other").input_read(plan[0], all_inputs()[0]));
 }
 
-TEST_CASE("a language model records what trained it, and is tested before it is complete") {
+TEST_CASE("a language model records the program that trained it, and is tested before it is complete") {
   const TemporaryFolder folder;
   train(folder, "new", "--seed 1"), train(folder, "old", "");
   const RunRecord r = read_record(folder / "new/result.json");
@@ -245,7 +245,7 @@ TEST_CASE("a language model records what trained it, and is tested before it is 
   report::write({folder / "old"}, folder / "curves.json");
   CHECK(holds(read_file(folder / "curves.json"), "tokens of the window"));
 
-  fs::remove(folder / "old/result.json"), fs::remove(folder / "old/eval.csv");  // the process ended after training
+  fs::remove(folder / "old/result.json"), fs::remove(folder / "old/eval.csv");  // as if it had ended after training
   Program tested(folder, "lm resume " + folder / "old");
   CHECK(tested.status() == 0);
   CHECK(read_record(folder / "old/result.json").steps == 20);
@@ -263,10 +263,10 @@ TEST_CASE("a language model records what trained it, and is tested before it is 
               "/old is of `poslab lm train`, and "));
 }
 
-TEST_CASE("lm eval: more samples than the text has windows are told, and kept with the test") {
+TEST_CASE("lm eval: requesting more samples than the text has windows is reported, and kept with the test") {
   const TemporaryFolder folder;
   std::string words;
-  for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes, and the last tenth is of the test
+  for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes, the last tenth for the test
   write_file(folder / "text.txt", words);
   Program run(folder, fmt::format("lm train{} --text {} --set eval_times=1/2 --steps 2 --out {}", without_text(),
                                   folder / "text.txt", folder / "run"));
@@ -290,7 +290,7 @@ TEST_CASE("lm eval: more samples than the text has windows are told, and kept wi
   }
 }
 
-TEST_CASE("a language model with another encoding at test reads the positions that are drawn for that one") {
+TEST_CASE("a language model with another encoding at test reads positions that are drawn for that encoding") {
   const TemporaryFolder folder;
   train(folder, "run", "--encoding none --positions randomized:max_position=256");
   const std::string other = "alibi:mode=offset_table";
@@ -310,7 +310,7 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   CHECK(read_file(folder / "o.csv") == expected);
 }
 
-TEST_CASE("a length that --encoding leaves open is the run's trained one, also in what is exported") {
+TEST_CASE("a length that --encoding leaves open is the run's trained one, also in an export") {
   const TemporaryFolder folder;
   train(folder, "run", "--encoding rope");
   const int trained = open_lm(folder / "run").learner->config().whole("train_length");
@@ -334,7 +334,7 @@ TEST_CASE("a length that --encoding leaves open is the run's trained one, also i
               fmt::format("\"original_max_position_embeddings\": {}", trained)));
 }
 
-TEST_CASE("a language model's text is looked for where it was; without it a run still writes and is exported") {
+TEST_CASE("a language model's text is expected at its path; without it a run still generates and is exported") {
   const TemporaryFolder folder;
   std::string numbers;
   for (int n = 0; n < 2000; ++n) numbers += fmt::format("{}\n", n);
@@ -360,7 +360,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
     CHECK(p.status() == 2);
     return p.output();
   };
-  CHECK(refused("lm eval " + whole + " --times 128").starts_with("poslab: no file has "));  // before all that it tests
+  CHECK(refused("lm eval " + whole + " --times 128").starts_with("poslab: no file has "));  // before the first test
   CHECK(refused("lm eval " + relative) ==
         "poslab: " + relative +
             " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "
@@ -374,7 +374,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   const std::string written = before.output();
   write_file(folder / "numbers.txt", numbers + "2000\n");
   CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text with which " + whole + " began"));
-  write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // as many bytes
+  write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // equally many bytes
   for (const std::string& words : {"lm eval " + whole, "lm eval --encoding rope " + whole, "inspect -o unmade " + whole,
                                    "lm resume " + folder / "unfinished"})
     CHECK_MESSAGE(holds(refused(words), ": numbers.txt has other bytes, though as many; restore it, or train again"),
@@ -394,7 +394,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   }
 }
 
-TEST_CASE("lm generate: rows of the embedding beyond the tokens are not written") {
+TEST_CASE("lm generate: rows of the embedding beyond the tokens are never generated") {
   const TemporaryFolder folder;
   write_file(folder / "a.txt", std::string(4000, 'a'));
   const std::string run = folder / "run";
@@ -408,7 +408,7 @@ TEST_CASE("lm generate: rows of the embedding beyond the tokens are not written"
   }
 }
 
-TEST_CASE("a language model whose text is gone is not trained on") {
+TEST_CASE("a language model whose text is gone is not trained further") {
   const TemporaryFolder folder;
   write_file(folder / "a.txt", std::string(4000, 'a'));
   const std::string run = folder / "run";
@@ -437,7 +437,7 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
         "How positions are encoded"})
     CHECK_MESSAGE(holds(html, part), part);
   for (const char* wrong : {"{{", "answer slots", ">nan"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
-  // Trained on 16 tokens, tested on 32: distances from -16 are new, but not where positions are drawn from 64.
+  // Trained on 16 tokens, tested on 32: distances from -16 are new, but not if positions are drawn from 64.
   CHECK(holds(csv, "\nrope,distance,training,-15,"));
   CHECK_FALSE(holds(csv, "\nrope,distance,training,-16,"));
   CHECK(holds(csv, "\nrope,distance,length 32,-31,1,0\n"));
@@ -445,7 +445,7 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
   CHECK(holds(read_file(out + "/pca.csv"), "\nrope,1,32,32,"));  // the last 16 tokens of 2 texts
   CHECK(holds(read_file(out + "/attention.npz"), "random/layer1/length32.npy"));
 
-  // A head's attention in a text: rows sum to one, and no token sees a later one.
+  // One head's attention in a text: rows sum to one, and no token sees a later one.
   const auto run = open_lm(folder / "rope").learner;
   const std::vector<int> text = language::test_window(run->state.config, *run->source, 12, 0);
   const AttentionMaps maps = language::attention_maps(run->state, *run->source, text);

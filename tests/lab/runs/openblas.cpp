@@ -1,5 +1,5 @@
-// How the engine openblas is found: libraries made here stand in for OpenBLAS, good ones and ones that must be refused.
-// Its numbers are held against the references in tests/autograd/ops.cpp, where it is installed.
+// How the engine openblas is found: libraries made here stand in for OpenBLAS, usable ones and ones to be refused.
+// If OpenBLAS is installed, tests/autograd/ops.cpp compares its results with the references.
 #include <cstdlib>
 
 #include "lab/runs/run_record.h"
@@ -12,7 +12,7 @@ namespace {
 
 const char* const library_files[] = {"libopenblas.so.0", "libopenblasp.so.0"};
 
-// A library of three loops that ends the program if its own threads were left on.
+// A library of three loops that ends the program if its own threads are still on.
 const char* const three_loops = R"(
 static int own_threads = 2;
 extern "C" {
@@ -33,7 +33,7 @@ void cblas_sgemm(int, int ta, int tb, int m, int n, int k, float alpha, const fl
 }
 })";
 
-struct StandIn {                                   // in the place of OpenBLAS, for programs that are started with it
+struct StandIn {                                   // takes the place of OpenBLAS in programs that are started with it
   TemporaryFolder folder;
   std::string before = fmt::format("LD_LIBRARY_PATH='{}'", folder / "lib");
   StandIn() { std::filesystem::create_directories(folder / "lib"); }
@@ -55,7 +55,7 @@ struct StandIn {                                   // in the place of OpenBLAS, 
 
 }  // namespace
 
-TEST_CASE("openblas is loaded where it is, its own threads are off, and the run says so") {
+TEST_CASE("openblas is loaded from its path, its own threads are turned off, and the run records it") {
   StandIn stand;
   stand.compile(1, "OpenBLAS 9.9.9 DYNAMIC_ARCH");
   const std::string run = stand.folder / "run";
@@ -65,7 +65,7 @@ TEST_CASE("openblas is loaded where it is, its own threads are off, and the run 
   CHECK(holds(read_file(run + "/config.toml"), "\nproducts = \"openblas\""));
   CHECK(holds(stand.answer("version"),
               "openblas OpenBLAS 9.9.9, core Paper, pthread, own threads off, from libopenblas.so.0\n"));
-  stand.before += " POSLAB_PRODUCTS=naive";      // of new runs; this one goes on as it began
+  stand.before += " POSLAB_PRODUCTS=naive";      // for new runs; this run continues with openblas
   CHECK(holds(stand.answer("version"), "products naive\n"));
   CHECK(stand.answer("eval " + run).starts_with("0: "));
   CHECK(read_record(run + "/result.json").products == "openblas: OpenBLAS 9.9.9, core Paper, pthread");
@@ -74,7 +74,7 @@ TEST_CASE("openblas is loaded where it is, its own threads are off, and the run 
   CHECK(read_record(run + "2/result.json").products == "naive");
 }
 
-TEST_CASE("openblas is refused with the remedy where it is absent, broken, or of a flavour that threads may not call") {
+TEST_CASE("openblas is refused with a remedy if it is absent, broken, or of a build that threads may not call") {
   StandIn stand;
   const std::string train = "train" + tiny_options({}) + " --products openblas --out " + (stand.folder / "run"),
                     remedy = "; install OpenBLAS (Debian: apt install libopenblas0-pthread), or use --products own\n";

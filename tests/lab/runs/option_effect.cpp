@@ -1,4 +1,4 @@
-// Options of spellings without effect on a model (lab/runs/option_effect.h).
+// Options in spellings that have no effect on a model (lab/runs/option_effect.h).
 #include "lab/runs/option_effect.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ std::vector<std::string> of_run(const Settings& more, const Kind& kind = strings
 
 }  // namespace
 
-TEST_CASE("option_effect: an option of a scheme, a sampler, a temperature, without which logits are the same") {
+TEST_CASE("option_effect: an option of a scheme, sampler or temperature is named if logits are the same without it") {
   for (const auto& [subject, spelled, option] : {std::tuple{"encoding", "yarn:beta_fast=64", "beta_fast = 64"},
                                                  {"encoding", "pi:length=4", "length = 4"},
                                                  {"encoding", "pi:length=4,factor=2", "length = 4"},
@@ -44,12 +44,12 @@ TEST_CASE("option_effect: no line for an option that changes logits, is the defa
   }
 }
 
-TEST_CASE("option_effect: trials of a sweep that differ in the trained length have lines of their own") {
+TEST_CASE("option_effect: trials of a sweep that differ in the trained length have separate lines") {
   for (const auto& [length, lines] : {std::pair{"10", 0}, {"20", 1}, {"10", 0}})  // 1L: 20 slots
     CHECK(of_run({{"encoding", "pi:length=20"}, {"train_length", length}}).size() == size_t(lines));
 }
 
-TEST_CASE("option_effect: language models, T5 in both directions, and a model that is too large for a try") {
+TEST_CASE("option_effect: language models, T5 in both directions, and a model too large to be tried") {
   const std::string spelled = "pi:length=4";
   CHECK(of_run({{"encoding", spelled}, {"text", "copy_grammar"}}, language_kind()).size() == 1);
   CHECK(of_run({{"encoding", spelled}, {"text", "copy_grammar"}, {"train_length", "100000"}}, language_kind()).empty());

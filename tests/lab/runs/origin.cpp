@@ -1,4 +1,4 @@
-// Trainings that begin with the weights of another model (lab/runs/origin.h), of every kind.
+// Trainings of every kind that begin with the weights of another model (lab/runs/origin.h).
 #include "lab/runs/origin.h"
 
 #include <filesystem>
@@ -25,7 +25,7 @@ Settings with(const Settings& more, const std::string& out) {
   return all;
 }
 
-// Trains with stderr in a file, and returns what it has.
+// Trains, and returns what it wrote to stderr.
 std::string trained(const Kind& kind, const Settings& all, const TemporaryFolder& folder) {
   {
     const LogFile in_place_of_stderr(folder / "log");
@@ -43,7 +43,7 @@ std::map<std::string, std::vector<real>> tensors(const std::string& run, const K
 
 }  // namespace
 
-TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by bit, and says where it came from") {
+TEST_CASE("from: a run of any kind begins with another's weights, resumes bit for bit, and says where it came from") {
   for (const SmallKind& k : small_kinds()) {
     CAPTURE(k.name);
     const TemporaryFolder folder;
@@ -57,7 +57,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by
     CHECK(holds(said, "\n  dropped  none\n"));
     CHECK_FALSE(holds(said, "\n  kept     none\n"));
 
-    // As the first checkpoint has them, so that a kill right after it loses nothing.
+    // They are in the first checkpoint, so that a kill right after it loses nothing.
     const RunSpec spec(k.kind.configure(settings_from(open_origin(k.kind, a), k.kind, with(more, c))));
     { create_run(spec); }
     auto before = tensors(a, k.kind), begun = tensors(c, k.kind);
@@ -70,7 +70,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by
     CHECK(origin["step"] == 5);
     CHECK(origin["checksum"] == checksum_of_bytes(read_file(a + "/checkpoint.safetensors")));
 
-    std::filesystem::remove_all(a);  // it is of no more use
+    std::filesystem::remove_all(a);  // no longer needed
     resume_run(c, {});
     for (const char* name : {"/checkpoint.safetensors", "/metrics.jsonl", "/eval.csv", "/config.toml", "/origin.json"})
       CHECK_MESSAGE(read_file(b + name) == read_file(c + name), name);
@@ -82,12 +82,12 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by
   }
 }
 
-TEST_CASE("from: with its optimizer a run of any kind goes on to the bits of a longer one") {
+TEST_CASE("from: with its optimizer a run of any kind continues to the bits of a longer run") {
   for (const SmallKind& k : small_kinds()) {
     CAPTURE(k.name);
     const TemporaryFolder folder;
     const auto settings = [&](const char* steps, const char* out) {
-      // what depends on the number of steps: T5's falling rate and growing lengths, a curriculum
+      // without what depends on the number of steps: T5's falling rate and growing lengths, a curriculum
       Settings more = {{"steps", steps}, {"cooling", "0"}, {"optimizer", "fresh"}};
       if (k.kind == t5_kind()) more.emplace_back("growing", "0");
       return with(overlaid(k.kind.table(), k.settings, more), folder / out);
@@ -105,7 +105,7 @@ TEST_CASE("from: with its optimizer a run of any kind goes on to the bits of a l
   }
 }
 
-TEST_CASE("from: trials of a sweep begin with a run and have its options, but for those that the sweep has") {
+TEST_CASE("from: trials of a sweep begin with a run and have its options, except those that the sweep sets") {
   const TemporaryFolder folder;
   const std::string a = folder / "a";
   trained(language_kind(), with(overlaid(language_kind().table(), small_text, {{"heads", "2"}}), a), folder);
@@ -119,7 +119,7 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, but fo
     trained(language_kind(), with(kept(language_kind().table(), t.run), run), folder);
     CHECK(nlohmann::json::parse(read_file(run + "/origin.json"))["kept"].size() == 21);
   }
-  // The run at that path is trained anew, otherwise: what began with it before is of another origin.
+  // The run at that path is trained again with another seed: trials that began with it earlier have another origin.
   const sweep::SweepFolder runs(std::string(folder / ""));
   const auto rerun = [&](const std::string& path, const Settings& settings) {
     std::filesystem::remove_all(path);
@@ -128,14 +128,14 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, but fo
   CHECK_NOTHROW(sweep::check_inputs(plan, runs));
   CHECK(runs.other_input(plan, plan[1]) == "");
   rerun(a, overlaid(language_kind().table(), small_text, {{"heads", "2"}, {"seed", "9"}}));
-  CHECK(runs.other_input(plan, plan[0]) == "");                // it has begun, and goes on from its own folder
+  CHECK(runs.other_input(plan, plan[0]) == "");                // it has begun, and continues from its own folder
   std::filesystem::remove_all(folder / plan[1].id);
   CHECK(holds(runs.other_input(plan, plan[1]), fmt::format("the origin {} differs from the one that trial ", a)));
   rerun(folder / plan[1].id, kept(language_kind().table(), plan[1].run));
   CHECK(holds(refusal([&] { sweep::check_inputs(plan, runs); }), "have read different origins at the path "));
 }
 
-TEST_CASE("from: shares in the encoding are of the length that the origin was trained on, its base and pairing stay") {
+TEST_CASE("from: shares in the encoding are of the length that the origin was trained on; its base and pairing stay") {
   const TemporaryFolder folder;
   const std::string a = folder / "a";
   trained(language_kind(), with(overlaid(language_kind().table(), small_text,
@@ -148,11 +148,11 @@ TEST_CASE("from: shares in the encoding are of the length that the origin was tr
         "yarn:factor=4,length=8,base=500,pairing=half");
   CHECK(encoding({{"encoding", "rerope:window=0.5L|none"}}) == "rerope:window=4,pairing=half,base=500|none");
   CHECK(encoding({{"encoding", "yarn:length=16,base=70"}}) == "yarn:length=16,base=70,pairing=half");
-  CHECK(encoding({{"encoding", "abf"}}) == "abf:pairing=half");                     // whose base is what it changes
-  CHECK(encoding({{"preset", "none"}, {"encoding", "rope"}}) == "rope");            // a trial's, of its plan
+  CHECK(encoding({{"encoding", "abf"}}) == "abf:pairing=half");                     // abf changes the base
+  CHECK(encoding({{"preset", "none"}, {"encoding", "rope"}}) == "rope");            // a trial's plan has all its options
 }
 
-TEST_CASE("from: what does not fit is refused by the option that differs") {
+TEST_CASE("from: misfits are refused by the option that differs") {
   const TemporaryFolder folder;
   const std::string a = folder / "a";
   trained(language_kind(), with(overlaid(language_kind().table(), small_text, {{"heads", "2"}}), a), folder);
@@ -180,7 +180,7 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   CHECK(holds(of_checkpoint(language_kind(), "olmo2"), " has norms of queries and keys, which poslab does not train"));
 }
 
-TEST_CASE("from: a checkpoint of Hugging Face's form has the logits of its stored matrices") {
+TEST_CASE("from: a checkpoint of Hugging Face's form gives the logits of its stored matrices") {
   const HfModel model = open_hf_model(golden_folder + "llama");
   const Origin origin = open_origin(language_kind(), golden_folder + "llama");
   const auto source = std::make_shared<language::Source>();

@@ -1,4 +1,4 @@
-// Tests of a run under other options than its own are results beside its own, and pages tell which is which.
+// Tests of a run under other options than its own are kept beside its own result, and pages tell them apart.
 #include "lab/runs/other_test.h"
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ std::string page_of(const TemporaryFolder& folder, const std::vector<std::string
   return read_file(folder / "page.html");
 }
 
-// While it lives, root is another user, to whom permissions apply.
+// While it lives, root is another user, who is subject to permissions.
 struct NotRoot {
   NotRoot() { if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0); }
   ~NotRoot() { (void)!::seteuid(::getuid()); }
@@ -45,7 +45,7 @@ struct NotRoot {
 
 }  // namespace
 
-TEST_CASE("other tests: what cannot be kept or changes nothing is named before the test, not after it") {
+TEST_CASE("other tests: a test that cannot be kept or changes nothing is refused before it runs, not after") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "1"}, {"dropout", "0"}}) + " --out " + run);
@@ -65,7 +65,7 @@ TEST_CASE("other tests: what cannot be kept or changes nothing is named before t
   fs::permissions(run, fs::perms::all);
 }
 
-TEST_CASE("other tests: eval under other options leaves the run's own result, and can be told from it") {
+TEST_CASE("other tests: eval under other options keeps the run's own result, and can be told from it") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
@@ -90,16 +90,16 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(first.test.empty());
 
   run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the options of its own test
-  run_in(folder, "eval " + run + " --positions randomized --temperature none");  // these too
+  run_in(folder, "eval " + run + " --positions randomized --temperature none");  // also its own
   CHECK(own_test_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 
-  // Nothing is tested whose figures cannot be kept.
+  // A test whose figures cannot be kept does not run.
   const std::string lost = folder / "none/z.csv";
   CHECK(run_in(folder, "eval " + run + " -o " + lost, 2) ==
         "poslab: cannot write " + lost + ": there is no such folder; choose another path\n");
 
-  // A name that has another test is not given twice.
+  // The name of another test is not reused.
   run_in(folder, "eval " + run + " --lengths 1:3 --name short");
   CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));
   write_file(run + "/eval-lengths-1-2.csv", "of my own");
@@ -107,14 +107,14 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(read_file(run + "/eval-lengths-1-2.csv") == "of my own");
   CHECK(other_tests(run) == std::vector<std::string>{"lengths-1-2-2", name, "short"});
 
-  // Products that are rounded give other losses, and the page says which.
+  // Rounded products give other losses, and the page names the rounding.
   run_in(folder, "eval " + run + " --matmul bf16");
   CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
   CHECK(own_test_files(run) == own);
   CHECK(holds(page_of(folder, {run}), "[test_matmul=bf16]"));
 }
 
-TEST_CASE("other tests: one that fails leaves no figures of an earlier one, and its name is free") {
+TEST_CASE("other tests: a test that fails leaves no figures of an earlier one, and its name is free") {
   const TemporaryFolder folder;
   const std::string run = folder / "r", again = "eval " + run + " --lengths 1:3 --name short";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
@@ -129,7 +129,7 @@ TEST_CASE("other tests: one that fails leaves no figures of an earlier one, and 
   CHECK(other_tests(run) == std::vector<std::string>{"short"});
 }
 
-TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {
+TEST_CASE("other tests: a page draws each, with its options, and its commands reproduce the same figures") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
@@ -149,7 +149,7 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
     CHECK(read_file(run + file) == read_file(run + "-again" + file));
 }
 
-TEST_CASE("a run's files that were changed or cut off are refused by name, by every command that reads them") {
+TEST_CASE("files of a run that were changed or cut off are refused by name, by every command that reads them") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   const Settings kept = {{"steps", "20"}, {"test_every", "10"}, {"checkpoint_every", "10"}, {"keep_checkpoints", "on"}};
@@ -196,7 +196,7 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
               "1: the steps_per_second of " + run + "/result.json is 9"));
   CHECK(holds(with("eval-far.json", replaced("\"date\": \"20", "\"date\": \"19"), draws),
               "1: " + run + "/eval-far.json was changed: its checksum is "));
-  // A loss enters no score, and a trained length neither: the checksum tells the table from another.
+  // No score has the loss, nor the accuracy of a trained length: only the checksum shows that the table was changed.
   const auto other_loss = [](std::string text) {
     std::istringstream names(text.substr(0, text.find('\n')));
     size_t at = text.find('\n') + 1;
@@ -216,7 +216,7 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   }
   CHECK(holds(run_in(folder, "eval " + run + "/checkpoints/10.safetensors", 2),
               "/checkpoints/10.safetensors is a kept checkpoint of the run "));
-  // A training does not go on after lines that are missing.
+  // A training does not continue after missing lines.
   fs::copy(run, folder / "earlier", fs::copy_options::recursive);
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",
            fs::copy_options::overwrite_existing);
@@ -228,7 +228,7 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   CHECK(refusal([&] { resume_run(run, {}); }) == "");
 }
 
-TEST_CASE("report: a file of a test whose other file is lost is named, and the rest is drawn") {
+TEST_CASE("report: if one of a test's two files is lost, the other is named, and the rest is drawn") {
   const TemporaryFolder folder;
   const std::string run = folder / "r", page = folder / "page.html";
   run_in(folder, "train" + tiny_options({{"steps", "1"}}) + " --out " + run);
@@ -241,7 +241,7 @@ TEST_CASE("report: a file of a test whose other file is lost is named, and the r
                                  run + "/eval-wide.json has no eval-wide.csv" + remedy});
 }
 
-TEST_CASE("a file of another run in a run's folder is refused by name, with the name of that run") {
+TEST_CASE("a file of another run in a run's folder is refused by name, with that run's name") {
   const TemporaryFolder folder;
   const std::string run = folder / "r", other = folder / "s", config = run + "/config.toml",
                     result = run + "/result.json", saved = run + "/checkpoint.safetensors";
@@ -286,7 +286,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with the 
             " 0; restore it from a copy, or train again with --config " + config + " --out ANOTHER");
   CHECK(holds(with({"config.toml"}, opens), "2: " + config + " is that of " + other + ": it has seed = 1"));
 
-  // A test does not take the time of another run's training, nor the checksum of another run's log.
+  // A test takes neither the time of another run's training nor the checksum of another run's log.
   const auto tests = [&] { test_run(run, {}); };
   const std::string mine = read_file(result);
   CHECK(with({"metrics.jsonl"}, tests) == "");
@@ -298,7 +298,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with the 
   CHECK(refusal(draws) == "");
   write_file(result, mine);
 
-  // Far from that run it has no name; and a training that was stopped does not go on after lines of another.
+  // Moved away, that run is not named. And a stopped training does not continue after another run's lines.
   fs::create_directory(folder / "far"), fs::rename(other, folder / "far/s");
   fs::copy(folder / "far/s/metrics.jsonl", run + "/metrics.jsonl", fs::copy_options::overwrite_existing);
   CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or is of another run: its checksum is "));
@@ -311,7 +311,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with the 
                                   " is of another run: seed = 0 and 1; restore the one or the other"));
 }
 
-TEST_CASE("other tests: one of a step that the run has left behind is passed over") {
+TEST_CASE("other tests: a test of a step from which the run has moved on is left out") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
@@ -327,7 +327,7 @@ TEST_CASE("other tests: one of a step that the run has left behind is passed ove
   CHECK_FALSE(holds(read_file(folder / "page.html"), "[eval_lengths="));
 }
 
-TEST_CASE("other tests: of a language model, where another encoding is kept only if it has a name") {
+TEST_CASE("other tests: a language model's with another encoding is kept only under a name") {
   const TemporaryFolder folder;
   const std::string run = folder / "lm";
   run_in(folder,
@@ -351,7 +351,7 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
   CHECK(holds(read_file(folder / "page-lengths.csv"), "/eval-alibi.csv,16,plain,2,"));
 }
 
-TEST_CASE("other tests: --matmul rounds the products of a T5's and of an answering decoder's, beside their own") {
+TEST_CASE("other tests: --matmul rounds the products of a T5 and of a decoder's answers, beside their own tests") {
   const TemporaryFolder folder;
   const std::pair<const char*, const char*> all[] = {
       {"t5",

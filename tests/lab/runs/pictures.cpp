@@ -1,4 +1,4 @@
-// pictures.json of small untrained models: attention rows sum to one, answers are the model's, the report takes the
+// pictures.json of small untrained models: attention rows sum to one, answers are the model's, and the report reads the
 // file.
 #include "lab/runs/pictures.h"
 
@@ -92,7 +92,7 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
         double sum = 0;
         for (size_t j = 0; j < 12; ++j)
           sum += a[12 * i + j], most[12 * i + j] = std::max(most[12 * i + j], a[12 * i + j]);
-        CHECK(sum == doctest::Approx(1).epsilon(.03));  // eight bits a cell
+        CHECK(sum == doctest::Approx(1).epsilon(.03));  // a cell has eight bits
       }
     }
     const std::vector<double> top = decode(layer["max"]);
@@ -101,7 +101,7 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
   CHECK(high["layers"][0]["max"]["cols"] == 50);
 }
 
-TEST_CASE("pictures: what learns is drawn with the weights of this run, before and after training") {
+TEST_CASE("pictures: learned matrices are drawn with the weights of this run, before and after training") {
   const Folder folder;
   for (const char* encoding : {"relative", "learned", "rope"}) {
     CAPTURE(encoding);
@@ -126,7 +126,7 @@ TEST_CASE("pictures: what learns is drawn with the weights of this run, before a
   }
 }
 
-TEST_CASE("pictures: up to eight matrices of positions have their numbers, more are colors alone") {
+TEST_CASE("pictures: up to eight matrices of positions have numbers, more have only colors") {
   const Folder folder;
   for (const int heads : {4, 8, 9}) {
     CAPTURE(heads);
@@ -145,7 +145,7 @@ TEST_CASE("pictures: up to eight matrices of positions have their numbers, more 
   }
 }
 
-TEST_CASE("pictures: every scheme has them, and the report takes whole runs, here tested at one length") {
+TEST_CASE("pictures: every scheme has them, and the report reads whole runs, here tested at one length") {
   const Folder folder;
   std::vector<std::string> runs;
   for (size_t n = 0; const Scheme& scheme : all_encodings())

@@ -1,5 +1,5 @@
-// The printed estimate before a trained model is tested, aligned, looked at or asked, against the memory and the
-// operations that it takes. Operations are counted by core/profile.h, so no clock decides.
+// The estimate that is printed before a trained model is tested, aligned, inspected or asked, against the memory and
+// operations used. Operations are counted by core/profile.h, so they do not depend on a clock.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -34,11 +34,11 @@ using namespace poslab::test;
 
 namespace {
 
-// Of tensors, at the most, and of the CPU's kernels.
+// The peak memory of tensors, and the operations of the CPU's kernels.
 Taken really_taken(const std::function<void()>& action) {
   const int before = debug_level();
   set_debug_level(2);
-  action();  // kernels allocate scratch memory the first time, and the profile measures the machine
+  action();  // the first time kernels allocate scratch memory, and the profile measures the machine
   clear_profile_totals(), reset_peak();
   const int64_t held = memory().bytes_requested;
   action();
@@ -59,7 +59,7 @@ void compare_estimate(const std::string& what, const Taken& estimated, const Tak
   CHECK(flops < 1.3);
 }
 
-// A fresh model of each kind with sizes at which products are most of the work.
+// A new model of each kind, whose sizes make products most of its work.
 std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = {}) {
   static const std::map<std::string, Settings> sizes = {
       {"strings", {{"task", "reverse_string"}, {"encoding", "rope"}, {"train_length", "30"}}},
@@ -93,7 +93,7 @@ TEST_CASE("taken: a duration of a day or more is in days") {
     CHECK(clock_time(seconds) == words);
 }
 
-TEST_CASE("estimate: of a test of every kind") {
+TEST_CASE("estimate: for a test of every kind") {
   const std::map<std::string, Settings> tested = {{"strings", {{"eval_lengths", "150:150"}}},
                                                   {"language", {{"eval_times", "6"}}},
                                                   {"t5", {{"eval_lengths", "600"}}},
@@ -107,19 +107,19 @@ TEST_CASE("estimate: of a test of every kind") {
     });
     Taken estimated = taken_by(parts);
     const RunSpec& c = learner->config();
-    CHECK(estimated.bytes == footprint(c).test);  // as a training says it
+    CHECK(estimated.bytes == footprint(c).test);  // as in a training's estimate
     CHECK(estimated.flops == doctest::Approx(work(c).test));
     if (kind == "answering") continue;  // the number of passes of an untrained model is unknown
     compare_estimate(kind, estimated, took);
   }
 }
 
-TEST_CASE("estimate: of a test with every scheme") {
+TEST_CASE("estimate: for a test with every scheme") {
   for (const Scheme& scheme : all_encodings()) {
     const bool causal = !scheme.causal_only(choose_encoding(scheme.name).choices).empty();
     const Settings sizes =
         overlaid(all_choices(), tiny,
-                 {{"encoding", choose_encoding(scheme.name, trained_on(1024)).spelled()},  // wide windows
+                 {{"encoding", choose_encoding(scheme.name, trained_on(1024)).spelled()},  // with a wide window
                   {"positions", "sequential"},
                   {"causal", causal ? "on" : "off"},
                   {"max_position", "256"},
@@ -135,12 +135,12 @@ TEST_CASE("estimate: of a test with every scheme") {
     CHECK(ratio > 0.5);
     CHECK(ratio < 3.2);  // the estimate counts memory shared by short strings several times
     const double operations = taken_by(parts).flops / took.flops;
-    CHECK(operations > 0.4);  // DAPE's network of all logits
+    CHECK(operations > 0.4);  // DAPE applies a network to all logits
     CHECK(operations < 1.6);
   }
 }
 
-TEST_CASE("estimate: of an alignment") {
+TEST_CASE("estimate: for an alignment") {
   for (const Kind* kind : all_kinds()) {
     const std::unique_ptr<Learner> learner = model_of_kind(kind->name);
     const auto all = [&](const Aligning& how, const std::string& what) {
@@ -150,7 +150,7 @@ TEST_CASE("estimate: of an alignment") {
     };
     Aligning how{.shortest = 96, .longer = {160}, .grid = {1, 0.8, 0.6}};
     all(how, "pmax");
-    if (kind->name != "language") continue;  // passes are counted alike in all kinds
+    if (kind->name != "language") continue;  // passes are counted in the same way for all kinds
     how.per = AlignPer::layer;
     all(how, "pmax by layer");
     how.mode = AlignMode::prop2;
@@ -160,11 +160,11 @@ TEST_CASE("estimate: of an alignment") {
   }
 }
 
-TEST_CASE("estimate: of what a model writes and answers") {
+TEST_CASE("estimate: for the texts and answers of a model") {
   const auto text = model_of_kind("language");
   const auto& writer = dynamic_cast<const language::TextLearner&>(*text);
   const std::vector<int> prompt(40, 3);
-  for (const char* encoding : {"rope", "dynamic_ntk"}) {  // keys of the second have to be read again
+  for (const char* encoding : {"rope", "dynamic_ntk"}) {  // with the second, keys have to be computed again
     const Decoder net = writer.state.net.with_encoding(choose_encoding(encoding, trained_on(32)));
     compare_estimate(fmt::format("text, {}", encoding), language::writing_takes(net.spec(), 40, 60),
                      really_taken([&] { generate(net, prompt, {.count = 60}, [](int) { return true; }); }));
@@ -186,10 +186,10 @@ TEST_CASE("estimate: of what a model writes and answers") {
                      }));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these hold memory of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers hold memory of their own
 namespace {
 
-// Bytes that the program holds at the most, as the system tells while it runs.
+// The largest memory of the program in bytes, from the system while it runs.
 double peak_of_program(const TemporaryFolder& folder, const std::string& arguments) {
   Program poslab(folder, arguments, fmt::format("cd '{}' &&", folder.path), "said");
   double most = 0;
@@ -209,7 +209,7 @@ double peak_of_program(const TemporaryFolder& folder, const std::string& argumen
 
 }  // namespace
 
-TEST_CASE("estimate: of pages and files that hold matrices, against what the program takes") {
+TEST_CASE("estimate: for pages and files that hold matrices, against the program's memory") {
   const TemporaryFolder folder;
   const RunSpec c(tiny_config({{"positions", "sequential"}, {"heads", "4"}, {"steps", "1"}, {"encoding", "alibi"}}));
   RunFolder::create(folder / "run", State(c));
@@ -240,7 +240,7 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
 }
 #endif
 
-TEST_CASE("estimate: of questions to an external checkpoint, whose answers end when it says so") {
+TEST_CASE("estimate: for questions to an external checkpoint, which decides where its answers end") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
   t5::English e = t5::english("line", "");
   e.samples = 2, e.sizes = {40};
@@ -254,7 +254,7 @@ TEST_CASE("estimate: of questions to an external checkpoint, whose answers end w
   CHECK(estimated.flops < 2 * took.flops);  // an answer may be shorter
 }
 
-TEST_CASE("estimate: what needs more memory than there is does not begin, unless it is forced") {
+TEST_CASE("estimate: work that needs more memory than there is does not begin, unless it is forced") {
   const TemporaryFolder folder;
   const RunSpec strings(tiny_config(
       {{"encoding", "geometric"}, {"positions", "sequential"}, {"eval_lengths", "200000:200000"}, {"steps", "2"}}));
@@ -263,7 +263,7 @@ TEST_CASE("estimate: what needs more memory than there is does not begin, unless
   CHECK(holds(refusal([&] { resume_run(run, {}); }), needed));
   CHECK(
       holds(refusal([&] { test_run(run, {}, {.file = folder / "own.csv"}); }), "for testing (eval_lengths to 200000)"));
-  // A test of short strings in place of the long ones needs little memory, and runs.
+  // A test of short strings instead of the long ones needs little memory, and runs.
   CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:2"}}, {.name = "short"}); }).empty());
 
   Settings text = {{"text", "copy_grammar"}, {"layers", "1"},     {"heads", "1"}, {"d_model", "8"},      {"d_ff", "8"},
@@ -279,7 +279,7 @@ TEST_CASE("estimate: what needs more memory than there is does not begin, unless
       refusal([&] { begin(large, false); }),
       "1e+06 TB of memory is needed: 4 MB for the model of 250,000 parameters, 1e+06 TB for testing (lengths to 9)"));
 
-  const bool shown = std::exchange(Progress::shown, true);  // only where it is worth a line
+  const bool shown = std::exchange(Progress::shown, true);  // only estimates that matter are shown
   {
     const LogFile said(folder / "log");
     begin({.what = "testing", .takes = {1e6, 1e9}}, false);

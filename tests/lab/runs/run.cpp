@@ -1,5 +1,5 @@
-// The program from outside: same seed, same bits, with any number of threads and any interruption. Its answers to bad
-// input are in tests/apps/bad_input.cpp.
+// The program from outside: the same seed gives the same bits, with any number of threads and any interruption. Its
+// answers to bad input are in tests/apps/bad_input.cpp.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ void train(const TemporaryFolder& folder, const std::string& run, const Settings
   REQUIRE(p.status() == 0);
 }
 
-// The lines of tests.jsonl without their seconds, which must grow.
+// The lines of tests.jsonl without their seconds, which have to rise.
 std::string tests_of(const std::string& run) {
   std::string all;
   double before = 0;
@@ -49,7 +49,7 @@ std::string tests_of(const std::string& run) {
   return all;
 }
 
-// Waits until the run has saved a checkpoint after its first, and stops it there.
+// Waits until the run has saved another checkpoint after its first, and then stops it.
 std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string& run, const Settings& more, int signal,
                                int status) {
   Program p(folder, fmt::format("train {} --out {}", tiny_options(more), run));
@@ -64,7 +64,7 @@ std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string&
 
 }  // namespace
 
-TEST_CASE("same seed, same bits, with 1, 2, 3, 4 and 7 threads; another seed, others") {
+TEST_CASE("same seed, same bits, with 1, 2, 3, 4 and 7 threads; another seed, other bits") {
   const TemporaryFolder folder;
   for (const char* threads : {"1", "2", "3", "4", "7"}) train(folder, folder / threads, {{"threads", threads}});
   for (const char* threads : {"2", "3", "4", "7"}) CHECK(all_of(folder / "1") == all_of(folder / threads));
@@ -72,7 +72,7 @@ TEST_CASE("same seed, same bits, with 1, 2, 3, 4 and 7 threads; another seed, ot
   CHECK(read_file(folder / "1/checkpoint.safetensors") != read_file(folder / "other/checkpoint.safetensors"));
 }
 
-TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
+TEST_CASE("kill -9, Ctrl-C and a full disk during training: nothing is lost, and the result is the same") {
   const TemporaryFolder folder;
   const Settings longer = {{"steps", "2500"}, {"test_every", "70"}};
   train(folder, folder / "whole", longer);
@@ -99,17 +99,17 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(tests_of(folder / "stopped") == tests);
 
   const auto result = nlohmann::json::parse(read_file(folder / "stopped/result.json"));
-  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds of all three processes
+  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds from all three processes
   CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");
   CHECK(holds(complete.output(), "is complete: 2500 steps"));
 }
 
-TEST_CASE("two trainings that begin at once in one folder: it is left to the first, which makes it whole") {
+TEST_CASE("two trainings that begin at once in one folder: the second leaves it to the first") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/config.toml";
-  std::filesystem::create_directory(partial);                      // as another process has it
+  std::filesystem::create_directory(partial);                      // as if another process had it
   write_file(theirs, "theirs");
   const int other = ::open(partial.c_str(), O_RDONLY | O_DIRECTORY);
   REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
@@ -118,12 +118,12 @@ TEST_CASE("two trainings that begin at once in one folder: it is left to the fir
   CHECK(holds(second.output(),
               "run is in use: another poslab works in it; wait until it ends, or name another folder"));
   CHECK(read_file(theirs) == "theirs");
-  ::close(other);                                                  // as if it had been killed
+  ::close(other);                                                  // as if that process had been killed
   train(folder, run);
   CHECK(!std::filesystem::exists(partial));
 }
 
-TEST_CASE("what a killed creation left goes, and a folder RUN.partial of somebody else stays") {
+TEST_CASE("leftovers of a killed creation are removed, and a folder RUN.partial of somebody else stays") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/notes.txt";
@@ -147,7 +147,7 @@ TEST_CASE("what a killed creation left goes, and a folder RUN.partial of somebod
   CHECK(fs::exists(partial + "/result.json"));
 }
 
-TEST_CASE("eval tests again and keeps what training took") {
+TEST_CASE("eval tests again, and keeps the time and memory of training") {
   const TemporaryFolder folder;
   train(folder, folder / "r");
   const std::string before = read_file(folder / "r/result.json"), csv = read_file(folder / "r/eval.csv");
@@ -165,7 +165,7 @@ TEST_CASE("eval tests again and keeps what training took") {
   CHECK(read_file(folder / "r/result.json") == before);
 }
 
-TEST_CASE("a checkpoint that was damaged or that another version wrote is refused, and left alone") {
+TEST_CASE("a checkpoint that is damaged or from another version is refused, and left unchanged") {
   const TemporaryFolder folder;
   train(folder, folder / "r", {{"steps", "3"}});
   const std::string path = folder / "r/checkpoint.safetensors", good = read_file(path);
@@ -185,7 +185,7 @@ TEST_CASE("a checkpoint that was damaged or that another version wrote is refuse
   says("", 1, "it is cut off after 0 bytes");
 }
 
-TEST_CASE("the options come from the file, then the line, then --set; the run folder keeps them") {
+TEST_CASE("options come from the file, then the command line, then --set; the run folder keeps them") {
   const TemporaryFolder folder;
   write_file(
       folder / "my.toml",
@@ -235,10 +235,10 @@ TEST_CASE("help, lists and version") {
     CHECK_MESSAGE(holds(train.output(), dashed(o.option.name)), o.option.name);
 }
 
-TEST_CASE("a training says what loss and accuracy were on average since it last said something") {
+TEST_CASE("a training prints the mean loss and accuracy since its last line") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", log = folder / "log";
-  // Of each string one slot is scored, so that all steps weigh alike.
+  // One slot of each string is scored, so that all steps weigh alike.
   const Settings all = overlaid(all_choices(), tiny, {{"task", "even_pairs"}, {"out", run}});
   {
     const LogFile in_place_of_stderr(log);
@@ -267,7 +267,7 @@ TEST_CASE("a training says what loss and accuracy were on average since it last 
   CHECK(to == 40);
 }
 
-TEST_CASE("a run that takes more memory than there is does not begin") {
+TEST_CASE("a run that needs more memory than there is does not begin") {
   const TemporaryFolder folder;
   const Settings huge =
       overlaid(all_choices(), tiny, {{"d_model", "65536"}, {"layers", "256"}, {"out", folder / "run"}});

@@ -1,4 +1,4 @@
-// experiment/run_spec.h: options are parsed where a run begins, and by no step, test or page of it.
+// experiment/run_spec.h: options are parsed when a run begins, and not again by its steps, tests or pages.
 #include "experiment/run_spec.h"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ int times_read_by(const Kind& kind, const std::string& option, const char* steps
   if (!typed) all = joined(all, counted);
   times_read = 0;
   if (typed)
-    train_run(kind, all, {counted, {{"seed", "1"}}}, false);   // as on the command line, with --set seed=1
+    train_run(kind, all, {counted, {{"seed", "1"}}}, false);   // as with --set seed=1 on the command line
   else
     train_run(kind, all, {}, false);
   return times_read;
@@ -52,7 +52,7 @@ int times_read_by(const Kind& kind, const std::string& option, const char* steps
 
 }  // namespace
 
-TEST_CASE("run: a spelling is read at most three times, however many steps there are") {
+TEST_CASE("run: a spelling is parsed at most three times, however many steps there are") {
   const CountingThings counting;
   for (const Kind* kind : all_kinds())
     for (const char* option : {"encoding", "positions"})

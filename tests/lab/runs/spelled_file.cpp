@@ -1,4 +1,4 @@
-// Positions and biases of the user's own in a file: the run keeps the numbers, and errors name the line.
+// Positions and biases from the user's files: the run keeps the numbers, and errors name the line.
 #include <fstream>
 
 #include "experiment/build.h"
@@ -27,7 +27,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(c["positions"] == "given:at=0 1 2.5 7");
   CHECK(configure(read_toml(to_toml(c), "config.toml"))["positions"] == c["positions"]);
 
-  // Spellings in a run's or a stranger's file read no file.
+  // Spellings in a run's file, or in one from a stranger, do not read other files.
   CHECK(configure(read_toml(toml, "config.toml"))["positions"] == "given:at=@" + path);
   Rng rng(stream(1, Purpose::init, 0, 0));
   CHECK_THROWS_AS(sample(choose_sampler("given:at=@" + path), {.sequences = 1, .time = 2}, rng), BadInput);
@@ -50,7 +50,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
                        "shorter strings", BadInput);
 }
 
-TEST_CASE("a file of biases becomes the numbers in it, in a composition too") {
+TEST_CASE("a file of biases becomes the numbers in it, also in a composition") {
   const TemporaryFolder folder;
   const std::string path = folder / "biases.txt";
   std::ofstream(path) << "# from somewhere\n1.1 -3:0.25 0:0.5\r\n1.2\t# none\n";
@@ -67,7 +67,7 @@ TEST_CASE("a file of biases becomes the numbers in it, in a composition too") {
         "given:at=0 1|given:at=0 1");
 }
 
-TEST_CASE("a file of biases has at most 100,000 numbers, those of all heads together") {
+TEST_CASE("a file of biases has at most 100,000 numbers, counting all heads") {
   const TemporaryFolder folder;
   const std::string path = folder / "biases.txt";
   const auto heads_of = [&](int numbers) {

@@ -1,4 +1,4 @@
-// Runs of T5s that find things: training, stopping and going on, tests by place, sweeps and reports.
+// Runs of T5s on retrieval: training, stopping and continuing, tests by place, sweeps and reports.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -41,7 +41,7 @@ TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to ste
                           {"train_length", "64"},
                           {"tokens", "256"}}));
   CHECK(t5::longest(c, 0) == 16);
-  CHECK(t5::longest(c, 25) == 23);  // half way, and a quarter of the logarithm: 16 * 4^(1/4)
+  CHECK(t5::longest(c, 25) == 23);  // half of the steps, and a quarter on the logarithmic scale: 16 * 4^(1/4)
   CHECK(t5::longest(c, 50) == 64);
   CHECK(t5::longest(c, 99) == 64);
   CHECK(t5::longest(with({{"growing", "0"}, {"train_length", "64"}}), 0) == 64);
@@ -52,7 +52,7 @@ TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to ste
     CHECK(B == 256 / T);
     CHECK(batch.expected.shape() == batch.read.shape());
     for (int64_t i = 0; i < batch.context.size(); ++i) REQUIRE(batch.context[i] == again.context[i]);
-    CHECK(O == 3);  // two digits and an end, or one digit and two ends
+    CHECK(O == 3);  // two digits and an end token, or one digit and two of them
     for (int b = 0; b < B; ++b) {
       const bool of_line = batch.context[(b + 1) * T - 1] >= symbols::name;
       CHECK(of_line == ((step + b) % 2 == 1));
@@ -64,7 +64,7 @@ TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to ste
   }
 }
 
-TEST_CASE("a T5 learns a task: what it answers is right, and told by the place of the answer") {
+TEST_CASE("a T5 learns a task: its answers are right, and counted by the place of the answer") {
   const RunSpec c(with({{"tasks", "passkey:digits=1"},
                           {"encoding", "t5:sqrt_d"},
                           {"d_model", "32"},
@@ -84,7 +84,7 @@ TEST_CASE("a T5 learns a task: what it answers is right, and told by the place o
     mean += x / t5::places;
   }
   CHECK(mean == doctest::Approx(at.accuracy).epsilon(0.1));
-  // An untrained model does not answer, and places where topic never has an answer have none.
+  // An untrained model does not answer, and places at which topic never has an answer have no accuracy.
   const RunSpec topic(with({{"tasks", "topic"}}));
   const t5::State fresh(topic);
   const t5::AtLength none = t5::evaluate(fresh.net, topic, t5::retrievals(RunSpec(topic))[0], 24);
@@ -106,14 +106,14 @@ TEST_CASE("options of a T5's run that do not fit are refused") {
     CHECK_NOTHROW(t5::check(RunSpec(t5::configure({{"preset", p.name}}))));
 }
 
-TEST_CASE("a run of a T5 that is stopped goes on to the same bits; its figures are read as they were written") {
+TEST_CASE("a stopped run of a T5 continues to the same bits; its figures are read as they were written") {
   const TemporaryFolder folder;
   Program straight(folder, "t5 train" + words_for(tiny_t5) + " --threads 1 --out " + folder / "straight");
   REQUIRE_MESSAGE(straight.status() == 0, straight.output());
   {
     const Run run = create_run(with({{"out", folder / "torn"}}));
     while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
-  }  // stopped before a checkpoint: those steps are done again
+  }  // stopped before a checkpoint, so those steps are repeated
   Program resumed(folder, "t5 resume " + folder / "torn" + " --threads 2");
   REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
   for (const char* file : {"checkpoint.safetensors", "metrics.jsonl", "eval.csv", "config.toml"})
@@ -162,7 +162,7 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
   const auto drawn = [](const RunSpec& of) {
     return sampler_for(choose_encoding(of["encoding"]), choose_sampler(of["positions"]))->name;
   };
-  REQUIRE(drawn(c) != drawn(as_other));  // tokens, or a table of offsets
+  REQUIRE(drawn(c) != drawn(as_other));  // positions of tokens, or a table of offsets
   create_run(c);
   const T5 net = open_as<t5::QuestionLearner>(t5_kind(), folder / "run")
                      .learner->state.net.with_encoding(choose_encoding(other));
@@ -210,7 +210,7 @@ TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each 
   CHECK(holds(read_file(folder / "look/index.html"), "entropy"));
 }
 
-TEST_CASE("questions with documents from a file: which document is gold, and a broken line is named") {
+TEST_CASE("questions with documents from a file: which document is gold, and an invalid line is named") {
   const TemporaryFolder folder;
   const std::string path = folder / "q.jsonl";
   const std::string marked = R"({"question": "who?", "answers": ["Ada", "A."], "ctxs": [
@@ -228,7 +228,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
   CHECK(all[0].answers == std::vector<std::string>{"Ada", "A."});
   CHECK(all[0].documents[2].gold);
   CHECK(!all[0].documents[1].gold);
-  CHECK(!all[0].documents[1].shown);  // it has the answer too
+  CHECK(!all[0].documents[1].shown);  // it has the answer, too
   CHECK(all[1].documents[1].gold);
   CHECK(all[1].documents[0].shown);
 
@@ -246,7 +246,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
   write_file(path, "");
   CHECK(holds(refusal([&] { t5::read_questions(path); }), "has no question"));
 
-  // All lines are looked at before any is asked: the first has documents for two, the second too few.
+  // All lines are checked before any is asked: the first has two documents, the second too few.
   write_file(path, one_line + "\n" + bare + "\n");
   t5::English e = t5::english("documents", path);
   e.sizes = {1, 2}, e.samples = 1;
@@ -256,7 +256,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
   CHECK(holds(refusal([&] { t5::english("line", path); }), "goes with --task documents, not with line"));
 }
 
-TEST_CASE("an external checkpoint is asked in English: so many questions, at places from front to back") {
+TEST_CASE("an external checkpoint is asked in English: the given number of questions, at places from front to back") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
   const t5::English line{.task = choose_retrieval("line"), .sizes = {2, 9}, .samples = 8};
   const std::vector<t5::AtSize> all = t5::ask(model, line, choose_sampler("sequential"));
@@ -273,7 +273,7 @@ TEST_CASE("an external checkpoint is asked in English: so many questions, at pla
   CHECK(holds(refusal([&] { t5::check(too_many); }), "5000 lines"));
 }
 
-TEST_CASE("an external checkpoint is asked under positions that stand in a file") {
+TEST_CASE("an external checkpoint is asked with positions from a file") {
   const TemporaryFolder folder;
   std::string slots;
   for (int n = 0; n < 1000; ++n) slots += fmt::format("{}\n", n);
@@ -284,9 +284,9 @@ TEST_CASE("an external checkpoint is asked under positions that stand in a file"
   CHECK_MESSAGE(p.status() == 0, p.output());
 }
 
-TEST_CASE("an external checkpoint's right answers are counted by where they stood") {
+TEST_CASE("an external checkpoint's right answers are counted by their places") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
-  // A task that takes whatever is said for an answer, as often as these are: of an eighth of the context two are asked.
+  // This task ignores the model's answer: of the two questions in each eighth of the context it counts so many as right.
   const int right[t5::places] = {2, 0, 1, 1, 2, 0, 0, 1};
   t5::English own{.task = choose_retrieval("line"), .sizes = {9}, .samples = 2 * t5::places};
   own.task.thing.write = [](const Choices&, int, uint64_t seed, Place place) {
@@ -301,7 +301,7 @@ TEST_CASE("an external checkpoint's right answers are counted by where they stoo
   for (int p = 0; p < t5::places; ++p) CHECK(at.accuracy_of_place[p] == right[p] / 2.);
 }
 
-TEST_CASE("t5: what looks inside sees as many questions of each task as it asked for, in whatever parts") {
+TEST_CASE("t5: inspection sees as many questions of each task as it asked for, in any number of parts") {
   const t5::State s(with({{"eval_lengths", "24/1600"}}));
   for (const auto& [length, samples, most] : {std::tuple{24, 5, 5}, {1600, 5, 2}}) {
     std::vector<int> passes;
@@ -309,12 +309,12 @@ TEST_CASE("t5: what looks inside sees as many questions of each task as it asked
         .run({.length = length, .names = {"encoder.block0.attention.statistics"}, .done = [&](const Trace& trace) {
                 passes.push_back(trace.captured.at("encoder.block0.attention.statistics").dim(0));
               }});
-    CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // of passkey, of line
+    CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // of passkey and of line
     CHECK(*std::max_element(passes.begin(), passes.end()) == most);
   }
 }
 
-TEST_CASE("t5: a table of learned positions is tested up to its rows alone") {
+TEST_CASE("t5: a table of learned positions is tested only up to its number of rows") {
   const RunSpec c(with({{"encoding", "learned"}}));
   const std::unique_ptr<Learner> learner = t5_kind().make(c, {});
   CHECK_NOTHROW(learner->test(c));

@@ -38,7 +38,7 @@ TEST_CASE("unreached: a scheme whose other layers a model lacks, and a sampler t
         Lines{"at test none reads no positions, so positions = randomized change nothing here"});
 }
 
-TEST_CASE("unreached: a length that nothing is longer than, in training and at test") {
+TEST_CASE("unreached: a length that no string exceeds, in training and at test") {
   const auto begins = [](const Settings& more, const std::string& line) {
     const std::vector<std::string> lines = of_run(more);
     CHECK_MESSAGE((lines.size() == 1 && lines[0].starts_with(line)), line);
@@ -54,7 +54,7 @@ TEST_CASE("unreached: a length that nothing is longer than, in training and at t
   CHECK(of_run({{"test_positions", "clipped:limit=3"}, {"encoding", "yarn:dynamic,length=8"}}).empty());
 }
 
-TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, questions above the tokens of a step") {
+TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, more questions than a step has tokens") {
   const auto says = [](const Settings& more, const char* line) {
     const std::vector<std::string> lines = of_run(more);
     return std::any_of(lines.begin(), lines.end(), [&](auto& one) { return one.starts_with(line); });
@@ -79,7 +79,7 @@ TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, q
   CHECK(says({{"steps", "4"}, {"warmup", "9"}}, "warmup = 9 is longer than steps = 4"));
 }
 
-TEST_CASE("unreached: options that the command line refuses are named where a file or a grid has them") {
+TEST_CASE("unreached: options that the command line refuses are named if a file or a grid has them") {
   const std::pair<const char*, const char*> cases[] = {{"schedule", "cosine"}, {"lr_floor", "0.5"},
                                                        {"resample", "per_layer"}, {"test_dropout", "on"},
                                                        {"accumulate", "64"}};
@@ -89,7 +89,7 @@ TEST_CASE("unreached: options that the command line refuses are named where a fi
     REQUIRE_MESSAGE(lines.size() == 1, name);
     CHECK(lines[0].starts_with(fmt::format("{} = ", name)));
     CHECK(lines[0].find(" changes nothing: ") != std::string::npos);
-    CHECK_MESSAGE(of_run(set, {{name, value}}).empty(), name);     // of the run that it begins with
+    CHECK_MESSAGE(of_run(set, {{name, value}}).empty(), name);     // if the run that it begins with has it
   }
   const sweep::Plan plan = sweep::make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"rope\"\n"
                                             "schedule = [\"linear\", \"cosine\"]\n", "plan.toml");
@@ -98,7 +98,7 @@ TEST_CASE("unreached: options that the command line refuses are named where a fi
   CHECK(lines[0].starts_with("schedule = cosine changes nothing: cooling = 0 keeps"));
 }
 
-TEST_CASE("unreached: a plan says each line once") {
+TEST_CASE("unreached: a plan gives each line once") {
   const sweep::Plan plan = sweep::make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\neval_lengths = \"1:30\"\n"
                                             "encoding = [\"rope\", \"rerope:window=500\"]\nseeds = 3\n", "plan.toml");
   const std::vector<std::string> lines = sweep::unreached(plan);

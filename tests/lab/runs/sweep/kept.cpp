@@ -1,4 +1,4 @@
-// Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
+// Trials as lines of a file (lab/runs/sweep/kept.h): made-up trials, written and read again.
 #include "core/platform/isa.h"
 #include "experiment/numerics.h"
 #include "lab/files/json.h"
@@ -18,7 +18,7 @@ using namespace poslab::test;
 
 namespace {
 
-// The files of a trial, as far as tables read them; the accuracies are the seed's own.
+// The files of a trial that tables read, with accuracies that depend on the seed.
 void make_up(const SweepFolder& folder, const Trial& t) {
   make_folder(folder.run(t));
   std::vector<AtLength> all;
@@ -38,7 +38,7 @@ void make_up(const SweepFolder& folder, const Trial& t) {
 
 }  // namespace
 
-TEST_CASE("sweep kept: finished trials come back from the file alone, to the digit") {
+TEST_CASE("sweep kept: finished trials are restored from the file alone, to the digit") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 3\n");
   const SweepFolder before(folder / "before"), after(folder / "after");
@@ -51,7 +51,7 @@ TEST_CASE("sweep kept: finished trials come back from the file alone, to the dig
   CHECK(keep(sweep.plan, before, file) == 0);
   const std::string both = read_file(file);
   CHECK(both.starts_with(first));
-  CHECK(holds(both, fmt::format("\"majority\":\"= {} majority\"", sweep.plan[0].id)));  // once, and then by name
+  CHECK(holds(both, fmt::format("\"majority\":\"= {} majority\"", sweep.plan[0].id)));  // once, then by reference to its trial
   CHECK(holds(both, fmt::format("\"accuracy\":\"0.520000 ")));
   CHECK(!holds(both, "\"config\""));
 
@@ -64,12 +64,12 @@ TEST_CASE("sweep kept: finished trials come back from the file alone, to the dig
   }
   CHECK(to_string(count(states(sweep.plan, after))) == "2 done, 1 to do");
   CHECK(to_csv(collect(sweep.plan, after).trials) == to_csv(collect(sweep.plan, before).trials));
-  // A file that is written from restored folders is the same.
+  // Restored folders give the same file.
   CHECK(keep(sweep.plan, after, folder / "again.jsonl") == 2);
   CHECK(read_file(folder / "again.jsonl") == both);
 }
 
-TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are not those of the test, are refused") {
+TEST_CASE("sweep kept: a score that does not follow from its rows, and rows that are not the test's, are refused") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 1\n");
   const SweepFolder before(folder / "before"), after(folder / "after");
@@ -80,7 +80,7 @@ TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are n
   const auto said = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
-    text.erase(text.find(",\"checksum\""), text.rfind('}') - text.find(",\"checksum\""));  // as of an older program
+    text.erase(text.find(",\"checksum\""), text.rfind('}') - text.find(",\"checksum\""));  // as from an older program
     write_file(file, text);
     return refusal([&] { restore(sweep.plan, after, file); });
   };
@@ -90,10 +90,10 @@ TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are n
                  "file from the commit before or from a copy");
   CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows and its test 9: it lacks length 9"));
   CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
-  CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // of a trained length: no score knows it
+  CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // at a trained length, which no score includes
 }
 
-TEST_CASE("sweep kept: ids that were exchanged, and what a line's checksum does not cover, are refused") {
+TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an older line, which has no checksum") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\n");
   const SweepFolder before(folder / "before"), after(folder / "after");
@@ -104,18 +104,18 @@ TEST_CASE("sweep kept: ids that were exchanged, and what a line's checksum does 
   std::string swapped = good;
   const size_t first = swapped.find(a), second = swapped.find("{\"id\":\"" + b) + 7;
   swapped.replace(first, a.size(), b), swapped.replace(second, b.size(), a);
-  for (size_t at; (at = swapped.find("= " + a)) != std::string::npos;)  // columns by reference go along
+  for (size_t at; (at = swapped.find("= " + a)) != std::string::npos;)  // references to its columns are changed, too
     swapped.replace(at, 2 + a.size(), "= " + b);
   write_file(file, swapped);
   const std::string why = refusal([&] { restore(sweep.plan, after, file); });
   CHECK(holds(why, "1: " + file + " is damaged: line 1: its checksum is "));
   CHECK(holds(why, ": the id, the result or a table was changed or is of another trial; take the file"));
   std::string digit = good;
-  digit.replace(digit.find("\"0.510000 "), 10, "\"0.510001 ");  // of a trained length: no score knows it
+  digit.replace(digit.find("\"0.510000 "), 10, "\"0.510001 ");  // at a trained length, which no score includes
   write_file(file, digit);
   CHECK(holds(refusal([&] { read_kept(file); }), "line 1: its checksum is "));
 
-  // An older line has none: options that its result names are held against the trial's.
+  // An older line has no checksum: the options in its result are compared with the trial's.
   const auto older = [&](const Json& more) {
     Json line = parse_json(good.substr(0, good.find('\n')), "it");
     line.erase("checksum"), line["result"].update(more);
@@ -126,7 +126,7 @@ TEST_CASE("sweep kept: ids that were exchanged, and what a line's checksum does 
               fmt::format("trial {}: its \"result\" is of another trial: it has encoding = alibi, and this one ", a)));
   CHECK(older(Json::object()) == "");
 
-  // A short line has some of the columns, and all lengths.
+  // An incomplete line has some of the columns, and all lengths.
   std::filesystem::remove_all(after.path());
   const auto shortened = [&](const char* length, const char* accuracy) {
     write_file(file, Json{{"id", a}, {"tested", {{"length", length}, {"accuracy", accuracy}}}}.dump() + "\n");
@@ -137,7 +137,7 @@ TEST_CASE("sweep kept: ids that were exchanged, and what a line's checksum does 
   CHECK(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 1") == "");
 }
 
-TEST_CASE("sweep: the pair of files of another trial's test is refused in a table and in a file of --kept") {
+TEST_CASE("sweep: the two files of another trial's test are refused in a table and in a file for --kept") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\n");
   const SweepFolder runs(folder / "runs");
@@ -167,7 +167,7 @@ TEST_CASE("sweep: a trial that lost its eval.csv is stopped in every command, an
   CHECK(to_string(count(states(sweep.plan, runs))) == "1 done");
 }
 
-TEST_CASE("sweep: a trial whose eval.csv is cut has failed in every command, and --retry tests it again") {
+TEST_CASE("sweep: a trial whose eval.csv is cut off has failed in every command, and --retry tests it again") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
   const SweepFolder runs(folder / "runs");
@@ -195,7 +195,7 @@ TEST_CASE("sweep: a trial whose eval.csv is cut has failed in every command, and
   CHECK(read_file(other.run(sweep.plan[0]) + "/eval.csv") == before);
 }
 
-TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it is taken") {
+TEST_CASE("sweep: a folder of another trial is named, and none of its files is used") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 3\n");
   const SweepFolder runs(folder / "runs");
@@ -223,7 +223,7 @@ TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it 
   CHECK(trains.status() == 1);
   CHECK(holds(trains.output(), "1 done, 2 failed"));
 
-  // The configuration alone, and one that cannot be read.
+  // Only the configuration, and one that cannot be read.
   const std::string config = runs.run(c) + "/config.toml", text = read_file(config);
   write_file(config, text + "\nlr = 3\n");
   CHECK(holds(refusal([&] { runs.must_fit(c); }), "config.toml, line "));
@@ -231,14 +231,14 @@ TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it 
   edited.replace(edited.find("seed = 2"), 8, "seed = 7");
   write_file(config, edited);
   CHECK(holds(refusal([&] { runs.must_fit(c); }), "seed = 7, and this one has 2; put"));
-  std::filesystem::remove(config);  // as a file of --kept leaves it: result.json says which trial it is
+  std::filesystem::remove(config);  // as --kept leaves it: result.json says which trial it is
   CHECK(refusal([&] { runs.must_fit(c); }) == "");
   std::filesystem::copy(runs.run(a) + "/result.json", runs.run(c) + "/result.json",
                         std::filesystem::copy_options::overwrite_existing);
   CHECK(holds(refusal([&] { runs.must_fit(c); }), "is of another trial, " + b.id));
 }
 
-TEST_CASE("sweep kept: what somebody has begun stays as it is") {
+TEST_CASE("sweep kept: a trial that has begun is left as it is") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 3\n");
   const SweepFolder before(folder / "before"), after(folder / "after");
@@ -297,7 +297,7 @@ TEST_CASE("sweep kept: the command trains what the file does not have") {
   CHECK(read_record(SweepFolder(out).result(sweep.plan[1])).numerics.has_value() == !numerics(isa()).empty());
 }
 
-TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what differs") {
+TEST_CASE("sweep kept: rerun says whether a trial equals that of the file, and what differs") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
   Program trains(folder, sweep.run(folder / "runs"));
@@ -317,7 +317,7 @@ TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what
   Program retried(folder, words);
   CHECK_MESSAGE(retried.status() == 0, retried.output());
 
-  // Another accuracy at length 3, of another commit.
+  // Another accuracy at length 3, and another commit.
   Kept other = read_kept(folder / "kept.jsonl").at(id);
   const Kept kept = other;
   const size_t line = other.tested.find("\n3,") + 3;

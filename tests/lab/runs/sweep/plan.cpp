@@ -1,4 +1,4 @@
-// Plans: the trials that a TOML file makes, and that a written plan stays as it is.
+// Plans: the trials that a TOML file gives, and that a written plan does not change.
 #include <cstdlib>
 #include <future>
 
@@ -52,7 +52,7 @@ encoding = "alibi"     # the same two again
 
 TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   const Plan plan = make_plan(tiny_sweep, "sweep.toml");
-  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // a finished sweep of yesterday is found by it
+  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // so that a finished sweep of an earlier version is found
   CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
         plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
@@ -61,7 +61,7 @@ TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   CHECK(trial_id(elsewhere) == plan.front().id);
 }
 
-TEST_CASE("plan: impossible configurations are in it, with the reason") {
+TEST_CASE("plan: impossible configurations are listed, with the reason") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "heads = [2, 3]\npositions = [\"sequential\", \"randomized\"]\n");
   const Plan& plan = sweep.plan;
@@ -75,7 +75,7 @@ TEST_CASE("plan: impossible configurations are in it, with the reason") {
   CHECK(cuda.front().impossible.empty());  // the machine that plans need not have the GPU
 }
 
-TEST_CASE("plan: shards share out its lines") {
+TEST_CASE("plan: shards divide its lines") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 10\n");
   std::set<std::string> ids;
@@ -89,7 +89,7 @@ TEST_CASE("plan: shards share out its lines") {
     CHECK_MESSAGE(holds(refusal([&] { read_shard(bad); }), "it takes I/N"), bad);
 }
 
-TEST_CASE("plan: what is wrong is named with file and line") {
+TEST_CASE("plan: errors name the file and the line") {
   CHECK(holds(refused("task = \"even_pairs\"\nencodin = \"rope\"\n"),
               "2: my.toml, line 2: unknown option \"encodin\"; did"));
   CHECK(holds(refused("task = \"even_pairs\"\nencoding = [\"rope\",\n\"ropes\"]\n"), "unknown encoding \"ropes\""));
@@ -118,16 +118,16 @@ TEST_CASE("plan: what is wrong is named with file and line") {
   CHECK(holds(read(changed), "line 1: the id of this configuration is"));
 }
 
-TEST_CASE("plan: trials are named by what differs") {
+TEST_CASE("plan: trials are named by their differences") {
   const std::string base = "task = \"even_pairs\"\nencoding = \"sincos\"\npositions = \"randomized\"\n";
   const Plan plan = make_plan(base + "causal = [false, true]\nseeds = 2\n", "sweep.toml");
   CHECK(labels(plan) == "causal=off seed=0\ncausal=off seed=1\ncausal=on seed=0\ncausal=on seed=1\n");
   CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config())) == "causal=on");
   CHECK(labels(make_plan(base, "sweep.toml")) == "sincos (randomized)\n");
-  // An option that differs is also named where it alone would not part the runs, unless it is as the preset has it.
+  // An option that differs is named even if others already distinguish the runs, unless it has the preset's value.
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
-  // Of a run with a class that this process lacks: options that it leaves out are its preset's.
+  // For a run with an option that this program does not know: the options that it leaves out are its preset's.
   const Naming old(
       std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"causal", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
@@ -144,7 +144,7 @@ TEST_CASE("plan: readable names for folders") {
   const SweepFolder out(folder / "out");
   std::filesystem::create_directories(out.run(sweep.plan[0]));
   link_names(names, out);
-  link_names(names, out);  // again: existing files stay
+  link_names(names, out);  // existing files are kept
   write_file(out.run(sweep.plan[0]) + "/x", "here");
   CHECK(read_file(out.path() + "/named/reverse_string-randomized-0/x") == "here");
   CHECK_FALSE(std::filesystem::is_symlink(out.path() + "/named/reverse_string-randomized-1"));  // not begun
@@ -158,14 +158,14 @@ TEST_CASE("plan: readable names for folders") {
   CHECK(holds(refused("..{seed}"), "begin it with a letter"));
 }
 
-TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
+TEST_CASE("plan: a TOML file names its trials, and the plan keeps the rule") {
   const TemporaryFolder folder;
   const std::string lists = "positions = [\"randomized\", \"sequential\"]\nheads = [2, 3]\n";
   const Sweep named(folder, "name = \"{task}-{positions}-{heads}\"\n" + lists);
   const Plan plain = make_plan(tiny_sweep + lists, "sweep.toml"), back = read_plan(named.file);
   REQUIRE(named.plan.size() == plain.size());
   for (size_t i = 0; i < plain.size(); ++i) {
-    CHECK(named.plan[i].id == plain[i].id);  // a name changes no id: a sweep that is named later goes on
+    CHECK(named.plan[i].id == plain[i].id);  // a name changes no id, so a sweep that is named later continues
     CHECK(back[i].name == named.plan[i].name);
     CHECK(back[i].name.empty() == !back[i].impossible.empty());
   }
@@ -224,7 +224,7 @@ TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks
   CHECK(holds(none.output(), "there is no sbatch here"));
 }
 
-TEST_CASE("a job script goes to sbatch, which may take it, refuse it or not be there") {
+TEST_CASE("a job script goes to sbatch, which may take it, refuse it or be missing") {
   const TemporaryFolder folder;
   const char* const given = std::getenv("PATH");
   const std::string path = given ? given : "";
@@ -239,12 +239,12 @@ TEST_CASE("a job script goes to sbatch, which may take it, refuse it or not be t
   ::setenv("PATH", path.c_str(), 1);
 }
 
-TEST_CASE("plan: what names its trials keeps of each only where it differs") {
+TEST_CASE("plan: the names of trials need, of each trial, only the values that differ") {
   const Plan plan = make_plan("task = \"even_pairs\"\nencoding = \"rope\"\nseeds = 200\n", "sweep.toml");
   const int64_t before = allocations();
   const Naming names = naming(plan);
   const int64_t taken = allocations() - before;
-  for (const Trial& t : plan) values_of(t.run);  // all that it might keep
+  for (const Trial& t : plan) values_of(t.run);  // all values that it might keep
   const int64_t all = allocations() - before - taken;
   CHECK(names.differing() == std::vector<std::string>{"seed"});
   CAPTURE(double(taken) / double(all));

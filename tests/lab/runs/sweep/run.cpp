@@ -20,8 +20,8 @@ using S = TrialState;
 
 Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
 
-// No start of a trial while another process has it, and none after its end: but for workers that were killed, every
-// start is followed by its outcome. Returns the number of starts.
+// No trial starts while another process has it, or after its end. Every start is followed by its outcome, except those
+// of killed workers. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   std::map<std::string, std::string> working;
   std::set<std::string> done;
@@ -45,10 +45,10 @@ int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   return starts;
 }
 
-// Whether the last that this worker wrote is that it begins a trial.
+// Whether this worker's last line in the journal is the start of a trial.
 bool has_a_trial(const std::string& out, pid_t worker) {
   bool has = false;
-  std::ifstream lines(out + "/journal.jsonl");  // which may not be there yet
+  std::ifstream lines(out + "/journal.jsonl");  // the file may not exist yet
   for (std::string line; std::getline(lines, line);)
     if (const auto event = nlohmann::json::parse(line);
         event["worker"].get<std::string>().ends_with(fmt::format(":{}", worker)))
@@ -90,7 +90,7 @@ void tear(int trials, int kills, int steps) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
     Program& victim = workers[random() % 2];
-    // By chance all might be killed between two trials, or before they have one.
+    // By chance all might be killed between two trials, or before their first.
     if (kill == 0) CHECK(eventually([&] { return has_a_trial(torn, victim.process()); }));
     victim.send(SIGKILL);
     killed.insert(victim.process());
@@ -103,18 +103,18 @@ void tear(int trials, int kills, int steps) {
   CHECK(last.output() == fmt::format("shard 0/1: {} done\n", trials));
   look();
   CHECK(int(done.size()) == trials);
-  CHECK(check_journal(torn, killed) > trials);  // some were torn in the middle
+  CHECK(check_journal(torn, killed) > trials);  // some were interrupted
 }
 
 }  // namespace
 
-TEST_CASE("sweep: 15 trials on two workers that are killed 5 times: nothing lost, nothing twice, the same results") {
+TEST_CASE("sweep: 15 trials on two workers that are killed 5 times: none lost, none repeated, the same results") {
   tear(15, 5, 300);
 }
 
 TEST_CASE("sweep: 200 trials on two workers that are killed 20 times" * doctest::skip()) { tear(200, 20, 800); }
 
-TEST_CASE("sweep: status says who works, and a signal saves what was running") {
+TEST_CASE("sweep: status lists the workers, and a signal saves the running trials") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 3\nsteps = 100000\n");
   const std::string out = folder / "out";
@@ -122,7 +122,7 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
     Program worker(folder, sweep.run(out, "--jobs 2"));
     CHECK(eventually([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
     CHECK(counts(sweep, out)[S::todo] == 1);
-    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // its only trial is taken
+    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // another worker has its only trial
     CHECK(other.status() == 0);
     CHECK(other.output() == "shard 0/3: 1 running\n");
     const std::string first = out + "/" + sweep.plan[0].id;
@@ -138,11 +138,11 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
   CHECK(eventually([&] { return counts(sweep, out)[S::running] == 1; }));
   worker.send(SIGKILL);
   CHECK(worker.status() == 128 + SIGKILL);
-  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial goes with it
+  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial ends with it
   check_journal(out, {worker.process()});
 }
 
-TEST_CASE("sweep: a trial that fails is named with its reason and stops no other; what came of all is collected") {
+TEST_CASE("sweep: a trial that fails is named with its reason, and does not stop the others; all are collected") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\nsteps = 30\nheads = [2, 3]\n");
   const Trial &bad = sweep.plan[0], &good = sweep.plan[1];
@@ -164,7 +164,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(said, "shard 0/1: 1 done, 1 failed, 2 impossible\n"));
   const std::string journal = read_file(out + "/journal.jsonl");
 
-  Program again(folder, sweep.run(out));  // is not tried again
+  Program again(folder, sweep.run(out));  // it is not tried again
   CHECK(again.status() == 1);
   CHECK(read_file(out + "/journal.jsonl") == journal);
 
@@ -184,7 +184,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(csv,
               "id,name,state,heads,seed,paper_score,released_score,chance,majority,content_only,seconds,commit,reason,"
               "preset,task,"));
-  for (const ChoiceOption& o : all_choices().options)  // also options that are the same in all trials
+  for (const ChoiceOption& o : all_choices().options)  // including options that are the same in all trials
     if (o.kept)
       CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.option.name + ","), o.option.name);
   CHECK(holds(csv, fmt::format("{},heads=2,done,2,1,{:.12g}", good.id, result["paper_score"].get<double>())));
@@ -206,8 +206,8 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   check_journal(out, {});
 }
 
-#ifndef POSLAB_DOUBLE  // whose exponents are too large for this to leave them
-TEST_CASE("sweep: what a stranger wrote as a reason or a name moves no cursor, in status and in a report") {
+#ifndef POSLAB_DOUBLE  // doubles have a range that this training does not leave
+TEST_CASE("sweep: control characters in a reason or a name from a stranger do nothing in status and in a report") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\nsteps = 2\n");
   const std::string out = folder / "out", bad = "no\x1b[2J run";
@@ -226,8 +226,8 @@ TEST_CASE("sweep: what a stranger wrote as a reason or a name moves no cursor, i
   CHECK(!holds(said, "\x1b"));
 }
 
-// Slopes are exp(a), and a step of Adam moves each a by about lr = 100: some become infinite, on every instruction set.
-TEST_CASE("sweep: training that diverges is told with what to change, and the trial beside it is done") {
+// Slopes are exp(a), and each step of Adam moves a by about lr = 100: some become infinite, on every instruction set.
+TEST_CASE("sweep: training that diverges ends with a remedy, and the trial beside it is done") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "steps = 10\n[[also]]\nencoding = 'alibi:learned'\nlayers = 4\nlr = 100\n");
   const std::string out = folder / "out";
@@ -242,7 +242,7 @@ TEST_CASE("sweep: training that diverges is told with what to change, and the tr
 }
 #endif
 
-TEST_CASE("sweep: bad input is one line that names it") {
+TEST_CASE("sweep: bad input is refused in one line that names it") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "");
   const std::pair<std::string, std::string> cases[] = {
@@ -264,7 +264,7 @@ TEST_CASE("sweep: bad input is one line that names it") {
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
   }
   CHECK(!std::filesystem::exists(folder / "out"));
-  Program before(folder, "sweep status " + sweep.file + " --out " + folder / "none");  // the first run
+  Program before(folder, "sweep status " + sweep.file + " --out " + folder / "none");  // before the first run
   CHECK(before.status() == 0);
   CHECK(holds(before.output(), "1 trial: 1 to do\n"));
   CHECK(holds(before.output(), "There is no folder"));
