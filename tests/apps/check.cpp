@@ -1,4 +1,4 @@
-// `poslab check`: every scheme passes (tests/encodings), so here are schemes that must fail, and the output.
+// `poslab check`: tests/encodings has the schemes that pass; here are schemes that must fail, and the output.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Whether the check finds that a scheme breaks the laws that it declares.
+// Whether the check finds that a scheme violates the laws that it declares.
 bool fails(const std::string& name, const std::string& scheme, const Laws& declared, bool causal = false) {
   checks::Setup setup = checks::setups(causal, {scheme}).at(0);
   setup.scheme.thing.laws = [=](auto&, auto&) { return declared; };
@@ -37,7 +37,7 @@ TEST_CASE("check: a scheme that declares more than it obeys fails") {
 
 namespace {
 
-// A bias of -slope |d| that is kept under a name with its slope, or without it.
+// A bias of -slope |d| that is cached under a name with its slope, or without it.
 struct Kept : ByDistance {
   double slope;
   bool named;
@@ -50,7 +50,7 @@ struct Kept : ByDistance {
 
 }  // namespace
 
-TEST_CASE("check: a scheme that keeps what depends on an option under a name without it fails") {
+TEST_CASE("check: a scheme fails if it caches what depends on an option under a name without that option") {
   for (const bool named : {true, false}) {
     Scheme scheme{.name = "kept", .options = {Option("slope", 1., {0, 9}, "")}};
     scheme.reads = always(Reads::distances);
@@ -64,7 +64,7 @@ TEST_CASE("check: a scheme that keeps what depends on an option under a name wit
   }
 }
 
-TEST_CASE("check: the table has a row for each check, and a reason where one does not apply") {
+TEST_CASE("check: the table has a row for each check, and a reason if one does not apply") {
   const TemporaryFolder folder;
   Program one(folder, "check sincos 'none*1+cope*7'", "cd " + folder.path + ";");
   const std::string text = one.output();

@@ -1,4 +1,4 @@
-// The commands and their options are declared when they are asked for, not when the program starts.
+// Commands and their options are declared when they are needed, not when the program starts.
 #include "apps/command_line.h"
 
 #include <doctest/doctest.h>
@@ -15,10 +15,10 @@ size_t options_of(const CLI::App& program, const char* command) {
 
 }  // namespace
 
-TEST_CASE("command line: the command that is typed declares its options, and whoever searches all of them finds all") {
+TEST_CASE("command line: a typed command declares its options, and a search through all commands finds all options") {
   CommandLine line;
   const char* words[] = {"poslab", "eval", "runs/r1"};
-  CHECK(options_of(line.app(), "eval") < 3);  // --help alone
+  CHECK(options_of(line.app(), "eval") < 3);  // only --help
   REQUIRE(line.parse(3, words));
   CHECK(options_of(line.app(), "eval") > 5);
   CHECK(options_of(line.app(), "train") < 3);
@@ -26,6 +26,6 @@ TEST_CASE("command line: the command that is typed declares its options, and who
 
   const size_t of_eval = options_of(line.app(), "eval");
   CHECK(options_of(line.whole(), "train") > 20);
-  CHECK(options_of(line.app(), "eval") == of_eval);  // not twice
+  CHECK(options_of(line.app(), "eval") == of_eval);  // not declared twice
   CHECK(commands_of(*line.app().get_subcommand("lm")).size() > 3);
 }

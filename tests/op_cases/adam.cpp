@@ -1,4 +1,4 @@
-// adam and squares: the step of the optimizer, and the sum of squares that clips it.
+// adam and squares: the optimizer's step, and the sum of squares by which gradients are clipped.
 #include <cstring>
 
 #include "tests/op_cases/op_case.h"
@@ -9,7 +9,7 @@ namespace {
 const AdamStep step{.lr = real(0.01), .beta1 = real(0.9), .beta2 = real(0.999), .epsilon = real(1e-8),
                     .correction1 = real(0.271), .correction2 = real(0.002997), .clip = real(0.5),
                     .keep = real(0.96)};
-constexpr double norm = 1, clipped = 0.5 / norm;   // of a gradient, for clipping: as long as said here, whatever it is
+constexpr double norm = 1, clipped = 0.5 / norm;   // of the gradient, for clipping: given, whatever its actual norm
 
 Tensor one_double(double value, Device device) {
   std::vector<real> bits(sizeof value / sizeof(real));
@@ -19,7 +19,7 @@ Tensor one_double(double value, Device device) {
 
 const double* in_double(const Tensor& x) { return reinterpret_cast<const double*>(x.data()); }
 
-// p, m and v after one step, one after the other
+// p, m and v after one step, concatenated
 Tensor adam_step(const Tensors& x) {
   Tensor p = concat({x[0], x[1], x[2]}, 0);
   const int n = x[0].dim(0);

@@ -1,5 +1,5 @@
-// attention, attention_weights and attention_statistics: every term and form, alone and together; against the formula,
-// written out pair by pair.
+// attention, attention_weights and attention_statistics: every term and option, alone and together, against a formula
+// computed pair by pair.
 #include <fmt/format.h>
 
 #include "tests/op_cases/op_case.h"
@@ -11,7 +11,7 @@ struct Sizes {
   int batch, queries, keys, heads, head_dim, rel_dim;
 };
 enum class Pairs { by_distance, shared, per_sequence };
-enum class Offset { last, zero, beyond };  // the queries are the last of the slots; the first; begin 2 after the last
+enum class Offset { last, zero, beyond };  // the queries are the last slots; the first; or begin 2 slots after the last
 struct Form {
   int from = -far, to = far, first = 0, end = far;
 };  // of a piece
@@ -25,7 +25,7 @@ struct Variant {
   int temperature = 0;              // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
   int kv_heads = 0, value_dim = 0;  // 0: heads, head_dim
   Offset offset = Offset::last;
-  bool lengths = false;  // of keys: all, one, none, some
+  bool lengths = false;  // of the keys of a sequence: all, one, none, some
 
   int G() const { return kv_heads ? kv_heads : n.heads; }
   int Dv() const { return value_dim ? value_dim : n.head_dim; }
@@ -68,7 +68,7 @@ struct Variant {
     return text;
   }
 
-  // q, k of each piece, v; q_rel, r; gain; bias; temperature: each if present
+  // indices of inputs: q, k of each piece; v; q_rel, r; gain; bias; temperature, as far as there are any
   int v() const { return 2 * int(pieces.size()); }
   int at_r() const { return v() + 2; }
   int at_gain() const { return v() + 1 + 2 * relative; }
@@ -96,7 +96,7 @@ struct Variant {
     return s;
   }
 
-  // The logit of a pair that is seen.
+  // The logit of a visible pair.
   double logit(Arrays& x, const Ids& table, size_t piece, int b, int h, int i, int j) const {
     const int64_t sequence = pairs == Pairs::per_sequence ? b : 0;
     const int pair = table ? table[(sequence * n.queries + i) * n.keys + j] : j - (first_slot() + i) + last_slot();
@@ -113,7 +113,7 @@ struct Variant {
     const int away = j - (first_slot() + i);
     return f.from <= away && away < f.to && f.first <= j && j < f.end && !(causal && away > 0);
   }
-  double seen() const {  // pairs of one head of one sequence, padding included
+  double seen() const {  // visible pairs in a head of a sequence, including padding
     double count = 0;
     for (const Form& f : pieces)
       for (int i = 0; i < n.queries; ++i)
@@ -126,7 +126,7 @@ struct Variant {
     for (int b = 0; b < n.batch; ++b)
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i) {
-          std::vector<std::pair<int, double>> seen_keys;  // with their logits
+          std::vector<std::pair<int, double>> seen_keys;  // key and logit
           for (int j = 0; j < length(b); ++j)
             for (size_t p = 0; p < pieces.size(); ++p)
               if (sees(pieces[p], i, j)) seen_keys.emplace_back(j, logit(x, table, p, b, h, i, j));
@@ -197,8 +197,8 @@ void add(std::vector<OpCase>& all, const Variant& v) {
   all.push_back(statistics);
 }
 
-// With biases of queries: of the content alone, of the relative term alone, of both, and, as in Transformer-XL, where
-// q_rel is the query itself.
+// With query biases: for the content only, for the relative term only, for both, and, as in Transformer-XL, with the
+// query itself as q_rel.
 enum class Biased { content, relative, both, one_query };
 void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
   const Ids table = v.table();
@@ -268,7 +268,7 @@ const Cases biased([](std::vector<OpCase>& all) {
   }
   add_biased(all, {.n = {2, 9, 13, 2, 8, 5}, .causal = true, .relative = true}, Biased::relative);
   add_biased(all, {.n = {2, 5, 9, 2, 64, 20}, .relative = true, .kv_heads = 1}, Biased::both);    // several lanes a row
-  add_biased(all, {.n = {1, 3, 4, 2, 264, 3}, .relative = true}, Biased::both);                   // the general way
+  add_biased(all, {.n = {1, 3, 4, 2, 264, 3}, .relative = true}, Biased::both);                   // the general kernel
   add_biased(all, {.n = {2, 140, 140, 1, 8, 8}, .relative = true}, Biased::one_query);            // several tiles
   add_biased(all, {.n = {4, 13, 13, 4, 6, 0}, .pieces = {{-3, 4}, {-far, -3}, {4, far}}, .lengths = true},
              Biased::content);
@@ -330,10 +330,10 @@ const Cases forms([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
       add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // no key for all, for some
-  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // limits of keys alone
+  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only limits of the keys' slots
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,
-      {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see none
+      {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see no key
   add(all,
       {.n = {1, 3, 2200, 1, 4, 4}, .relative = true, .bias = true, .offset = Offset::zero});  // several tiles of keys
   add(all, {.n = {1, 3, 2200, 1, 4, 4},
@@ -343,7 +343,7 @@ const Cases forms([](std::vector<OpCase>& all) {
             .temperature = 1});
 });
 
-// Heads of core/cpu/attention/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiple of them.
+// Heads for core/cpu/attention/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiples.
 const Cases wide_heads([](std::vector<OpCase>& all) {
   for (const int D : {16, 32, 64, 128})
     for (const bool causal : {false, true})
@@ -352,14 +352,14 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
                 .kv_heads = D == 64 ? 1 : 0,
                 .value_dim = D == 16 ? 33 : 0});
   const Sizes several = {2, 70, 131, 2, 32, 0};
-  add(all, {.n = several, .causal = true});  // the last of cached slots
+  add(all, {.n = several, .causal = true});  // queries in the last slots, as with a cache
   add(all, {.n = several, .causal = true, .kv_heads = 1, .offset = Offset::beyond});
   add(all, {.n = several, .offset = Offset::zero, .lengths = true});
   for (const bool causal : {false, true}) {
     add(all, {.n = several, .causal = causal, .pieces = {{-30, 40}, {-far, -30}, {40, far}}});   // ReRoPE's products
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
-  add(all, {.n = several, .gain = true});  // and a term that goes another way
+  add(all, {.n = several, .gain = true});  // and a term that another kernel takes
   // cuda/attention_wide.cu has blocks of 64 rows and tiles of 32 or 16, and takes all terms but r.
   for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence})
     add(all, {.n = {2, 35, 35, 2, 20, 0},
@@ -376,21 +376,21 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
             .value_dim = 12,
             .lengths = true});
   add(all, {.n = {4, 2, 2, 2, 24, 0}, .temperature = 1, .lengths = true});              // 2, 1, 0 and 1 keys
-  add(all, {.n = {2, 1, 150, 4, 16, 0}, .causal = true, .bias = true, .kv_heads = 2});  // a token is generated
+  add(all, {.n = {2, 1, 150, 4, 16, 0}, .causal = true, .bias = true, .kv_heads = 2});  // as in generating a token
   add(all, {.n = {1, 2, 150, 2, 12, 0},
             .causal = true,
             .pieces = {{-100, 1}, {-far, -100}},
             .offset = Offset::beyond});
-  add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair of the keys between the first and the window
+  add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair has a key between the first ones and the window
             .causal = true,
             .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
-  add(all, {.n = {1, 64, 97, 1, 16, 0},  // whole vectors of the last key's queries are of one piece, others of the next
+  add(all, {.n = {1, 64, 97, 1, 16, 0},  // of the last key's queries, some vectors are in one piece, the others in the next
             .pieces = {{-far, 65}, {65, far}},
             .offset = Offset::zero});
   add(all, {.n = {1, 100, 65, 1, 16, 0},
             .causal = true,
             .pieces = {{-20, 1}},
-            .offset = Offset::zero});  // some see none
+            .offset = Offset::zero});  // some queries see none
 });
 
 const Cases attention_speed(

@@ -1,4 +1,4 @@
-// dropout; the share that is kept is tested in tests/core/special_values.cpp.
+// dropout; tests/core/special_values.cpp tests the share of kept elements.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"

@@ -1,5 +1,5 @@
-// encoder_block: a post-norm block with all that an encoding may bring to it. A GPU has one kernel for 8 heads of
-// 8 channels (cuda/encoder_block.cu); other sizes are composed there too.
+// encoder_block: a post-norm block with all that an encoding may add to it. A GPU has one kernel for 8 heads of
+// 8 channels (cuda/encoder_block.cu); blocks of other sizes are composed of ops there, too.
 #include <fmt/format.h>
 
 #include "autograd/encoder_block.h"
@@ -8,7 +8,7 @@
 namespace poslab::test {
 namespace {
 
-// The half after attention, as one kernel where there is one, else op by op.
+// The part of a block after attention, in one kernel if there is one, otherwise op by op.
 Tensor tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout drop1, Dropout drop2) {
   if (const Tensor y = encoder_tail(x, mixed, w, drop1, drop2)) return y;
   const Tensor h = residual_norm(x, linear(mixed, w.output), w.gain1, w.bias1, drop1);
@@ -18,7 +18,7 @@ Tensor tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout
 struct BlockVariant {
   int batch, slots, queries, heads = 8, C = 64, d_ff = 64;
   bool causal = false, relative = false, bias = false, query_biases = false;
-  int turn = 0;                            // 0: none; 1: shared by the batch; 2: for each sequence
+  int turn = 0;                            // rotation: 0 none; 1 shared by the batch; 2 for each sequence
   bool interleaved = false;
   double rate = 0;
 
@@ -32,7 +32,7 @@ struct BlockVariant {
     add(rate > 0, fmt::format("dropout {}", rate));
     return text;
   }
-  // x, the weights in BlockWeights' order, r, bias, biases of q and q_rel
+  // indices of inputs: x, the weights in BlockWeights' order, r, bias, biases of q and q_rel
   int at_r() const { return 13; }
   int at_bias() const { return at_r() + relative; }
   int at_biases() const { return at_bias() + bias; }
@@ -78,7 +78,7 @@ struct BlockVariant {
     return tail(own, mixed, w, drop(5), drop(6));
   }
 
-  // (batch, slots, C) by the weights: rows of one sequence after the other
+  // (batch, slots, C) times the weights, for the rows of all sequences
   static Array product(const Array& x, const Array& w) {
     Array y({x.shape[0], x.shape[1], w.shape[1]});
     multiply(y.at.data(), x.at.data(), w.at.data(), x.shape[0] * x.shape[1], w.shape[0], w.shape[1]);
@@ -146,7 +146,7 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
       {.batch = 2, .slots = 5, .queries = 5},
       {.batch = 2, .slots = 1, .queries = 1, .relative = true},
       {.batch = 2, .slots = 5, .queries = 3, .heads = 2, .C = 8, .d_ff = 12, .relative = true, .bias = true,
-       .query_biases = true},                                                        // composed everywhere
+       .query_biases = true},                                                        // composed of ops everywhere
       {.batch = 3, .slots = 19, .queries = 19, .causal = true, .rate = 0.3},
       {.batch = 2, .slots = 18, .queries = 7, .d_ff = 128, .relative = true, .query_biases = true, .rate = 0.1},
       {.batch = 1, .slots = 33, .queries = 33, .causal = true, .relative = true, .bias = true},
@@ -159,7 +159,7 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
     OpCase c{"encoder_block", v.name(), v.shapes()};
     c.op = [v](auto& x) { return v.op(x); };
     c.reference = [v](Arrays x) { return v.reference(std::move(x)); };
-    // Weights as large as at the start of training; else hidden channels and logits are far too large.
+    // Weights as large as their initial values; with larger ones hidden channels and logits would be far too large.
     const double spread = 1.7 / std::sqrt(double(v.C)), wide = 1.7 / std::sqrt(double(v.d_ff));
     c.ranges = {{-1, 1}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {0.5, 1.5},
                 {-1, 1}, {-spread, spread}, {-0.2, 0.2}, {-wide, wide}, {-0.2, 0.2}, {0.5, 1.5}};
@@ -168,8 +168,8 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
   }
 });
 
-// The half after attention: rows that fill tiles and rows that do not, of fewer thread blocks than an H100 has
-// multiprocessors and of as many; a width that no kernel is written for.
+// The part of a block after attention: rows that fill tiles and rows that do not, in fewer thread blocks than an H100
+// has multiprocessors and in as many; and a width for which there is no kernel.
 const Cases tails([](std::vector<OpCase>& all) {
   struct Sizes { Shape shape; int d_ff; double rate; };
   for (const auto& [shape, d_ff, rate] : {Sizes{{1, 64}, 64, 0.}, {{2, 19, 64}, 128, 0.3}, {{16, 64}, 64, 0.},

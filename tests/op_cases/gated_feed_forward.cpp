@@ -19,7 +19,7 @@ double act(Activation gate, double x) {
 
 struct Sizes { Shape rows; int in, d_ff, out; };
 
-// Inputs are x, w1, w3, w2 and, if there are any, b1, b3, b2.
+// The inputs x, w1, w3, w2 and, if present, b1, b3, b2.
 GatedWeights weights_of(const Tensors& t) {
   if (t.size() == 4) return {.w1 = t[1], .w3 = t[2], .w2 = t[3]};
   return {.w1 = t[1], .b1 = t[4], .w3 = t[2], .b3 = t[5], .w2 = t[3], .b2 = t[6]};
@@ -53,7 +53,7 @@ OpCase gated(const Sizes& s, const char* name, Activation gate, bool biases) {
     z.shape = y;
     return z;
   };
-  c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // as of trained weights: sums stay near 1
+  c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // similar to trained weights: sums stay near 1
   c.flops = 2. * rows * s.d_ff * (2. * s.in + s.out);
   c.step = gate == Activation::relu ? 1e-7 : 1e-4;
   return c;

@@ -1,4 +1,4 @@
-// gather: rows of a table by number.
+// gather: rows of a table by their indices.
 #include "tests/op_cases/op_case.h"
 
 namespace poslab::test {

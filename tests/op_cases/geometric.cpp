@@ -1,4 +1,4 @@
-// geometric: against the product formula of spec A.1 (14) as it is there, and against its composed twin.
+// geometric: against the product formula of spec A.1 (14) itself, and against its composed twin.
 #include <fmt/format.h>
 
 #include "tests/op_cases/op_case.h"
@@ -8,8 +8,8 @@ namespace {
 
 struct Sizes { int batch, heads, queries, keys; };
 
-// C(i,j): all keys at a smaller distance from slot t than j, and for a left key the one at the same distance on its
-// right
+// Whether key k is in C(t,j): all keys nearer to slot t than j, and for a left key j the one at the same distance on
+// the right.
 bool nearer(int t, int k, int j) {
   return k != t && (std::abs(t - k) < std::abs(t - j) || (j < t && k - t == t - j));
 }

@@ -1,4 +1,4 @@
-// interpolate: rows of a table read between their entries, also before the first and after the last.
+// interpolate: rows of a table read between its entries, and before the first and after the last entry.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"

@@ -14,7 +14,7 @@ const Cases linear_cases([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{{1}, 1, 1},     {{31}, 33, 7},        {{3, 5}, 8, 31},
                                     {{257}, 31, 33}, {{2, 2, 3}, 64, 256}, {{33}, 257, 3},
                                     {{700}, 64, 64}, {{64}, 256, 64},      {{1100}, 20, 11},
-                                    {{200}, 130, 70}};   // more columns than a block has
+                                    {{200}, 130, 70}};   // more columns than a block
   for (const auto& [lead, in, out] : sizes)
     for (const bool bias : {false, true}) {
       Shape x = lead, y = lead;

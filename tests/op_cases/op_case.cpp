@@ -15,8 +15,8 @@ std::vector<File>& files() {
   return all;
 }
 
-// Whether the environment names the case's kernel, by its first letters: POSLAB_OPS=scan runs its cases alone, and
-// POSLAB_OPS_FIRST=scan before the others, so that tools/mutate, which has changed a kernel, sees it fail sooner.
+// Whether this environment variable begins like the case's kernel: POSLAB_OPS=scan runs only the cases of scan, and
+// POSLAB_OPS_FIRST=scan runs them before the others, so that tools/mutate sees a changed kernel fail sooner.
 bool is_named(const OpCase& c, const char* variable) {
   const char* word = std::getenv(variable);
   return word && c.kernel.rfind(word, 0) == 0;
@@ -30,7 +30,7 @@ std::vector<OpCase> collect(For purpose) {
   std::stable_partition(cases.begin(), cases.end(), [](auto& c) { return is_named(c, "POSLAB_OPS_FIRST"); });
   const char* only = std::getenv("POSLAB_OPS");
   if (!only || purpose == For::bench) return cases;
-  std::vector<std::string> kernels;   // in order
+  std::vector<std::string> kernels;   // in their order
   for (const OpCase& c : cases)
     if (kernels.empty() || kernels.back() != c.kernel) kernels.push_back(c.kernel);
   std::erase_if(cases, [](auto& c) { return !is_named(c, "POSLAB_OPS"); });

@@ -1,4 +1,4 @@
-// One struct says all that is tested about an op: its inputs, the op, and its formula written out slowly in double,
+// One struct has all that is tested about an op: its inputs, the op, and its formula computed slowly in double,
 // by an author who has not seen the kernel. tests/autograd/ops.cpp does the rest: values, gradients, determinism,
 // instruction sets. tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
 #pragma once
@@ -31,7 +31,7 @@ using Arrays = std::vector<Array>;
 struct Range { double low = -1, high = 1; };
 
 struct OpCase {
-  std::string kernel;                                 // as in core/kernels.h, the forward one
+  std::string kernel;                                 // the forward kernel, as in core/kernels.h
   std::string name;                                   // variant and shapes
   std::vector<Shape> shapes;                          // of the inputs, which are drawn uniformly from `ranges`
   std::function<Tensor(const Tensors&)> op;
@@ -41,7 +41,7 @@ struct OpCase {
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
   double step = 1e-4;                                 // of the central differences; small for formulas with kinks
-  bool of_gpu = false;                                // only the GPU has the kernel: a CPU runs its parts
+  bool of_gpu = false;                                // only a GPU has the kernel; a CPU runs its parts
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 

@@ -1,4 +1,4 @@
-// Shared by the references of several ops, in double: rows, products, and the dropped elements.
+// Shared by the references of several ops, in double: rows, products, and dropped elements.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace poslab::test {
 
-// Shapes for ops on rows: one number, fewer than a vector, a vector and a bit, several panels of a GPU's block.
+// Shapes for ops on rows: one number, less than a vector, slightly more than one, several panels of a GPU's block.
 inline const std::vector<Shape>& row_shapes() {
   static const std::vector<Shape> shapes = {{1, 1},     {1, 7},   {31, 2},   {3, 31},  {5, 33},
                                             {2, 3, 16}, {2, 257}, {700, 64}, {3, 9000}};
@@ -29,7 +29,7 @@ Array for_rows(const Array& x, Array y, F f) {
   return y;
 }
 
-// exp(x_j - m) / sum_k exp(x_k - m), which is the same for any m; for huge logits the largest of them is a number
+// exp(x_j - m) / sum_k exp(x_k - m), the same for any m: with the largest number as m huge logits do not overflow
 inline void softmax_row(double* y, const double* x, int n) {
   const double most = *std::max_element(x, x + n);
   double z = 0;
@@ -57,7 +57,7 @@ inline Array rms_norm_reference(const Array& x, const Array& gain, double epsilo
   });
 }
 
-// word e % 8 of philox(e / 8) decides over element e (core/kernels.h)
+// word e % 8 of philox(e / 8) decides about element e (core/kernels.h)
 inline double dropout_factor(int64_t e, const Dropout& d) {
   const uint32_t threshold = uint32_t(std::lround(65536 * double(d.rate)));
   const uint32_t word = philox(uint64_t(e / 8), d.stream).at[e % 8 / 2] >> (e % 2 * 16) & 0xFFFF;

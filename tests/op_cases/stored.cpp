@@ -1,5 +1,5 @@
-// linear_stored and gather_stored: weights as files store them, in 32 or 16 bits, with rows that begin at 16 bytes and
-// rows that do not; up to four rows of x, and more.
+// linear_stored and gather_stored: weights in the formats of files, in 32 or 16 bits, with rows that begin at multiples
+// of 16 bytes and rows that do not; up to four rows of x, and more.
 #include <fmt/format.h>
 
 #include "core/stored_matrix.h"
@@ -13,7 +13,7 @@ struct Stored {
   std::vector<double> values;
 };
 
-// Numbers of size 2^-8 to 2, with an odd and an even last bit, as the form stores them.
+// Numbers of size 2^-8 to 2 in this format, some with an odd last bit and some with an even one.
 Stored stored(StoredAs as, int rows, int columns) {
   const size_t n = size_t(rows) * size_t(columns);
   const auto words = std::make_shared<std::vector<uint32_t>>(n);
@@ -65,7 +65,7 @@ const Cases stored_cases([](std::vector<OpCase>& all) {
         c.differentiable = false;
         all.push_back(c);
       }
-    // The table is no input; where rows are added to x, a case has one.
+    // The table is no input; if its rows are added to x, a case has one input.
     for (const auto& [entries, n, shape] : {std::tuple{1, 1, Shape{1}}, {5, 33, Shape{2, 3}}, {130, 8, Shape{70}}}) {
       const Stored table = stored(as, entries, n);
       const Ids at(shape, random_ids(size_of(shape), entries, 7));

@@ -8,7 +8,7 @@
 namespace poslab::test {
 namespace {
 
-// Values of all rows, then columns of all rows.
+// The values of all rows, then the columns of all rows.
 Tensor both(const TopK& top) { return concat({top.values, top.columns}, 0); }
 
 Array top_reference(const Array& x, int k) {

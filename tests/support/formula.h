@@ -1,5 +1,5 @@
 // Weights, tokens and positions as pure functions of names and indices: tests/reference/formula.py in C++. A weight is
-// a 16-bit integer times a power of two, exact in float, so two programs start from equal bits without a file of
+// a 16-bit integer times a power of two, exact in float, so that two programs begin with equal bits without a file of
 // weights.
 #pragma once
 #include <map>
@@ -27,7 +27,7 @@ class Mix {
   uint32_t start_ = 0x811C9DC5u;
 };
 
-// Fills every parameter of a model, on whatever device it is.
+// Fills every parameter of a model, on any device.
 inline void fill(const Params& params) {
   const std::map<std::string, double> small = {
       {"embedding", 0.125}, {"table", 1.0}, {"value", 0.125}, {"output", 0.125}, {"w2", 0.125},
@@ -53,7 +53,7 @@ inline std::vector<int> integers(const std::string& name, int64_t count, int bel
   return at;
 }
 
-// Strictly increasing, one in each stretch of 4.
+// Strictly increasing positions, one in each interval of 4.
 inline std::vector<double> increasing(const std::string& name, int64_t count) {
   std::vector<double> at;
   for (const int offset : integers(name, count, 4)) at.push_back(4.0 * double(at.size()) + offset);

@@ -1,4 +1,4 @@
-// The content of the golden files of tests/reference/: tokens in rows, and digests of gradients.
+// The contents of the golden files of tests/reference/: tokens in rows, and digests of gradients.
 #pragma once
 #include <fmt/core.h>
 
@@ -22,7 +22,7 @@ inline Ids ids(const nlohmann::json& rows) {
   return Ids({int(rows.size()), int(rows[0].size())}, at);
 }
 
-// The largest error of any logit, relative to the largest of them; infinity if they are not equally many.
+// The largest error of any logit, relative to the largest logit; infinity if their numbers differ.
 inline double logit_error(const Tensor& logits, const nlohmann::json& expected) {
   if (logits.size() != int64_t(expected.size())) return INFINITY;
   double worst = 0, size = 0;
@@ -33,12 +33,12 @@ inline double logit_error(const Tensor& logits, const nlohmann::json& expected) 
   return worst / size;
 }
 
-// The largest error of any figure of the digest, relative to the gradient's norm.
+// The largest error of any number of the digest, relative to the gradient's norm.
 inline double gradient_error(const std::string& name, const std::vector<real>& g, const nlohmann::json& digest) {
   const double n = double(g.size());
   double squares = 0, sum = 0, largest = 0, worst = 0;
   for (const real x : g) squares += double(x) * x, sum += x, largest = std::max(largest, std::abs(double(x)));
-  const bool whole = digest.contains("norm");  // own.py leaves out figures that take the whole gradient
+  const bool whole = digest.contains("norm");  // own.py omits numbers that need the whole gradient
   const double norm = whole ? double(digest["norm"]) : std::sqrt(squares);
   const auto compare = [&](double got, double expected, double scale) {
     worst = std::max(worst, std::abs(got - expected) / scale);

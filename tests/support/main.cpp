@@ -1,4 +1,4 @@
-// The main of all test programs. A filter that no test case matches is an error: doctest alone reports success.
+// The main function of all test programs. A filter that matches no test case is an error, which doctest would miss.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Running an OpCase, and comparing results: shared by tests/autograd/ops.cpp and tests/cuda/backend.cpp.
+// Runs an OpCase and compares results: shared by tests/autograd/ops.cpp and tests/cuda/backend.cpp.
 #pragma once
 #include "core/engine.h"
 #include "core/platform/isa.h"
@@ -18,10 +18,10 @@ constexpr double small_share = 0.1;
 
 struct Result {
   std::vector<real> value;
-  std::vector<std::vector<real>> grads;   // of each input; empty where none was asked for
+  std::vector<std::vector<real>> grads;   // of each input; empty if it was not requested
 };
 
-// Whose kernel is made of products by an engine.
+// Whether the op's kernel consists of products, which an engine computes.
 inline bool is_product(const OpCase& c) {
   return c.kernel == "linear" || c.kernel == "matmul" || c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
 }
@@ -33,7 +33,7 @@ inline std::vector<Engine> engines_here() {
 
 inline std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
 
-// A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
+// Fixed weights, one for each element of the result. The loss is the weighted sum, so these are the result's gradient.
 Tensor weights(const Shape&);
 
 // Runs the op on a device; `wanted(i)`: does input i want a gradient?   times: how many copies of the op the graph has
@@ -43,24 +43,24 @@ Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const
            int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 
-// Checks each input's gradient where no other is wanted, and where the graph has the op twice and gradients are
-// added to earlier ones: against the CPU's, to `most`.
+// Compares gradients with the CPU's, up to `most`: each input's if no other is wanted, and all if the graph has the op
+// twice, so that gradients are added to earlier ones.
 void check_gradients_alone(const OpCase&, Device, double most);
 
 bool same_bits(const Result&, const Result&);
 double largest(const std::vector<real>&);
-// Largest difference of a and times * b, relative to the largest number of b, but not to less than `floor`.
+// Largest difference of a and times * b, relative to the largest number of b, or to `floor` if that is larger.
 double difference(const std::vector<real>& a, const std::vector<real>& b, double floor, double times = 1);
 double difference(const Result&, const Result&);
-// A gradient may vanish, as that of q does with a single key: its rounding errors are measured by the other gradients.
+// A gradient may vanish, as that of q with a single key: its rounding errors are then relative to the other gradients.
 double floor_of(const Result&);
-// Derivative of the weighted sum of the reference's result by input i along u, by central differences of fourth order:
+// The derivative of the weighted sum of the reference's result by input i along u, by central differences of order 4:
 //   f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
-// Results are subtracted before they are summed, or rounding would hide small gradients.
+// Results are subtracted before they are summed, as rounding would otherwise hide small gradients.
 double numeric(const OpCase&, const Arrays& x, size_t i, const std::vector<double>& u);
 double value_error(const OpCase&, const std::vector<real>& y, const Array& expected);
 
-// Except where threads are the question, one: small cases gain nothing from more.
+// One thread while it lives, in all tests but those of threads: small cases gain nothing from more.
 struct OneThread {
   const int before = threads();
   OneThread() { set_threads(1); }

@@ -1,12 +1,12 @@
-// Where this build lies. Only places.cpp is compiled with these paths, so that a compiler cache serves every checkout.
+// Paths of this build. Only places.cpp is compiled with them, so that a compiler cache serves every checkout.
 #pragma once
 #include <string>
 
 namespace poslab::test {
 
-extern const char* const source_folder;   // the repository's
-extern const char* const program;         // poslab, as built beside the tests
-extern const char* const compiler;        // that this build was made with
+extern const char* const source_folder;   // of the repository
+extern const char* const program;         // poslab, built beside the tests
+extern const char* const compiler;        // with which this build was made
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 

@@ -1,5 +1,5 @@
-// Chi-square: do draws follow a law? Seeds are fixed, so a test that passes today passes always; the threshold is
-// one in a million so that it also passes for almost every other seed.
+// Chi-square: do draws follow a distribution? Seeds are fixed, so a test that passes once passes always. The threshold
+// is one in a million, so that it also passes for almost every other seed.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace poslab::testing {
 
 // How many standard deviations chi-square is above its mean, by the cube root of Wilson and Hilferty (1931).
-// Cells that are expected fewer than 8 times are counted as one.
+// Cells that are expected fewer than 8 times are merged into one.
 template <class Key>
 double surprise(const std::map<Key, double>& law, const std::map<Key, int>& seen, int draws) {
   double sum = 0, rare_expected = 0, rare_seen = 0;
@@ -24,8 +24,8 @@ double surprise(const std::map<Key, double>& law, const std::map<Key, int>& seen
   }
   if (rare_expected > 0) cell(std::max(rare_expected, 1e-9), rare_seen);
   for (const auto& [key, count] : seen)
-    if (!law.count(key)) return INFINITY;  // drawn, and impossible
-  if (cells < 2) return 0;                 // one outcome: nothing to count
+    if (!law.count(key)) return INFINITY;  // it was drawn, but is impossible
+  if (cells < 2) return 0;                 // with a single cell there is nothing to compare
   const double k = cells - 1;
   return (std::cbrt(sum / k) - (1 - 2 / (9 * k))) / std::sqrt(2 / (9 * k));
 }

@@ -299,7 +299,7 @@ TEST_CASE("decoder: a page shows the input, the separator and, for each slot, th
   CHECK(shown.outputs == 4);
   REQUIRE(shown.symbols.size() == 8);
   CHECK(shown.symbols[4] == ";");
-  for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // all but the answer's last symbol
+  for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // the answer without its end
 }
 
 TEST_CASE("decoder: its tests need positions for all tokens, and a temperature that belongs to no trained model") {

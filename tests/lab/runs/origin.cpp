@@ -149,7 +149,7 @@ TEST_CASE("from: shares in the encoding are of the length that the origin was tr
   CHECK(encoding({{"encoding", "rerope:window=0.5L|none"}}) == "rerope:window=4,pairing=half,base=500|none");
   CHECK(encoding({{"encoding", "yarn:length=16,base=70"}}) == "yarn:length=16,base=70,pairing=half");
   CHECK(encoding({{"encoding", "abf"}}) == "abf:pairing=half");                     // abf changes the base
-  CHECK(encoding({{"preset", "none"}, {"encoding", "rope"}}) == "rope");            // a trial's plan has all its options
+  CHECK(encoding({{"preset", "none"}, {"encoding", "rope"}}) == "rope");            // a trial's plan names all options
 }
 
 TEST_CASE("from: misfits are refused by the option that differs") {

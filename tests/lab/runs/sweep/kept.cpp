@@ -51,7 +51,7 @@ TEST_CASE("sweep kept: finished trials are restored from the file alone, to the 
   CHECK(keep(sweep.plan, before, file) == 0);
   const std::string both = read_file(file);
   CHECK(both.starts_with(first));
-  CHECK(holds(both, fmt::format("\"majority\":\"= {} majority\"", sweep.plan[0].id)));  // once, then by reference to its trial
+  CHECK(holds(both, fmt::format("\"majority\":\"= {} majority\"", sweep.plan[0].id)));  // once, then by reference
   CHECK(holds(both, fmt::format("\"accuracy\":\"0.520000 ")));
   CHECK(!holds(both, "\"config\""));
 
