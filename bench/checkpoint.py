@@ -1,7 +1,7 @@
 """The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint that the latter writes.
 
 `name` is the subcommand of poslab_bench, generate or t5; its peers are bench/peers/transformers_NAME.py and
-jax_NAME.py. With --precision bf16 all sides read weights of 16 bits, and poslab in fp32 takes its turns beside them.
+jax_NAME.py. With --precision bf16 all sides read 16-bit weights, and poslab in fp32 takes turns with them.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from sides import ROOT, built
 
 
 def parser(about, peers, turns, seconds):
-    """Options of both. `turns`: what --seconds limits, for the help."""
+    """The options of both programs. `turns`: what --seconds limits, for its help text."""
     cores = len(os.sched_getaffinity(0))
     parser = command.parser(about)
     parser.add_argument("--threads", type=command.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
@@ -48,8 +48,8 @@ def written(options, name):
 
 
 def commands(options, name, peers, folder, threads):
-    """Pairs of a side's name, poslab's first, and the words that start it. peers: {name: its file's first word and its
-    own options}."""
+    """Pairs of a side's name, poslab's first, and the command that starts it. peers: {name: the first word of its file
+    and its own options}."""
     shared = ["--threads", threads, "--device", options.device]
     ours = lambda form: [options.program, name, "--hf", f"{folder}/{form}", "--matmul", form, *shared]
     yield "poslab", ours(options.precision)

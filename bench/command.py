@@ -30,18 +30,18 @@ def parser(about):
 
 
 def check(parser, options, peers, remedy):
-    """Exits if a peer's name is unknown, or a program does not run; `remedy` installs the Python of the peers."""
+    """Exits if a peer's name is unknown, or a program does not run. remedy: how to install the peers' Python."""
     if unknown := set(options.peers) - set(peers):
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(peers)}")
     for what, way in (("program", "build the target poslab_bench"), ("python", remedy)):
-        found = shutil.which(str(getattr(options, what)))  # a path, or a name that PATH has
+        found = shutil.which(str(getattr(options, what)))  # a path, or a name on PATH
         if not found:
             parser.error(f"--{what} {getattr(options, what)} is no program that runs here; {way}")
         setattr(options, what, os.path.abspath(found))  # sides start in the root of the tree
 
 
 def processor():
-    """Virtual machines may call generations of processors by one name; AMD's family is 25 for Zen 3 and 4, 26 for 5."""
+    """With its family, as virtual machines may give generations one name; AMD's is 25 for Zen 3 and 4, 26 for Zen 5."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
         facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -51,14 +51,14 @@ def processor():
 
 
 def short_name():
-    """The processor in a file's name: amd-26-2 is family 26, model 2."""
+    """The processor in the name of a file: amd-26-2 for family 26, model 2."""
     words = re.sub(r"\([A-Z]+\)|[^\w ]", "", processor()).lower().split()
     return "-".join([words[0], *(word for word in words if word.isdigit())])
 
 
 def commit(program=""):
-    """The commit of the working tree, with -dirty if more than kept results differ, or of the program's bundle; absent
-    outside git and bundles."""
+    """The commit of the program's bundle, or of the working tree, with -dirty if it differs in more than kept results.
+    None outside git and bundles."""
     bundled = ROOT / ".bundle/commit"
     if bundled.exists() and (".bundle" in pathlib.Path(program).parts or not (ROOT / ".git").exists()):
         return bundled.read_text().strip()
@@ -71,8 +71,8 @@ def commit(program=""):
 
 
 def keep_row(path, row, tree):
-    """Writes rows of a table with commits; a new row replaces the one with the same first column. Nothing is kept if
-    commit() found a changed tree before the first row was written."""
+    """Writes rows to a table with commits; a new row replaces the one with the same first cell. Nothing is written if
+    commit() found a changed tree before the first row."""
     if not tree or tree.endswith("-dirty"):
         return
     row = {**row, "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()}
@@ -88,7 +88,7 @@ def keep_row(path, row, tree):
 
 
 def save(path, task, results, program="", **more):
-    """A JSON file. {processor} in its name becomes the name of the processor."""
+    """Writes a JSON file. {processor} in its name becomes the short name of the processor."""
     path = path.replace("{processor}", short_name())
     whole = {
         "cpu": processor(),
@@ -106,7 +106,7 @@ def save(path, task, results, program="", **more):
 
 
 def run(main):
-    """Runs main(), and closes its sides even after an interrupt: paused, they would not end by themselves."""
+    """Runs main(), and closes its sides even after an interrupt: paused sides would not end by themselves."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         main()

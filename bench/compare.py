@@ -2,9 +2,9 @@
 """poslab beside PyTorch (eager and compiled) and JAX: training steps, evaluation and memory, in one run.
 
 For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
-and must agree: one that does not is named and counts in no ratio, and the status is 1. Then they take turns of a few
-steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that all meet the same weather.
-Large products take a turn too: they are the ceiling. Standard library only.
+and must agree: a side that disagrees is named and counts in no ratio, and the status is 1. Then the sides take turns of
+a few steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that conditions are the
+same for all. Large products take a turn, too: they are the ceiling. Standard library only.
 
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
@@ -48,16 +48,16 @@ EXAMPLE = {"task": "even_pairs", "batch": 128, "steps": 10001}
 
 
 class Configuration:
-    """All sides in one line of the table."""
+    """All sides of one line of the table."""
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed = options, batch, [], {}
         self.agreed, self.disagreed = {}, {}
-        self.beside = {}  # poslab in another form, in the same turns
+        self.beside = {}  # poslab with other products, in the same turns
         self.ceiling, self.ceiling_rates = None, []
         try:
             self.start(task, (batch, threads, encoding, positions), more)
-        except BaseException:  # started ones are paused, and would never end
+        except BaseException:  # sides that were started are paused, and would never end
             self.close()
             raise
 
@@ -81,7 +81,7 @@ class Configuration:
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
     def attempt(self, name, act):
-        """The result of act(). A peer that exits is left out, and its last output is kept; poslab must not exit."""
+        """The result of act(), or None if a peer exits: it is left out, and its output kept. poslab must not exit."""
         try:
             return act()
         except (Ended, BrokenPipeError) as e:
@@ -91,7 +91,7 @@ class Configuration:
             self.sides = [side for side in self.sides if side.name != name or side.close()]
 
     def agree(self, what, size):
-        """All sides and poslab; for factors in bf16, poslab also in fp32."""
+        """Compares all sides with poslab; if factors are bf16, with poslab in fp32."""
         mine = self.beside.get("fp32", self.ours).tensors(what, size)
         for peer in self.sides if "fp32" in self.beside else self.sides[1:]:
             theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
@@ -260,7 +260,7 @@ def parse():
     options = parser.parse_args()
     options.program = options.program or built(options.device)
     if options.device == "cuda" and options.threads == all_threads:
-        options.threads = [cores]  # they only feed the GPU
+        options.threads = [cores]  # threads only feed the GPU
     rerope = options.decoder and any(name.startswith("rerope:window=") for name in options.encoding or [])
     if unknown := [name for name in options.encoding or [] if name not in SCHEMES and not rerope]:
         parser.error(f"--encoding {', '.join(unknown)}: it takes {', '.join(SCHEMES)}; the decoder rope and "

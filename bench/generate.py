@@ -2,8 +2,8 @@
 """Tokens a second that poslab writes, beside transformers with the same checkpoint: ./dev bench generate.
 
 The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
-sides read 32 tokens and write the 256 most probable ones after them, and must write the same; in bf16, where near
-ties fall otherwise, their logits after the prompt must be poslab's in fp32 to 5 %. Then they take turns, A B C,
+sides read 32 tokens, continue them greedily by 256, and must write the same tokens; in bf16, in which near ties may
+differ, their logits after the prompt must instead equal poslab's in fp32 to 5 %. Then they take turns, A B C,
 C B A, ..., each alone on the cores while the others are stopped.
 """
 

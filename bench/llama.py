@@ -3,8 +3,8 @@
 
 A random LLaMA of 6 layers of width 256 with 8 heads of keys, float32, on all cores; PyTorch does all but attention. The
 sides take turns, A B C D, D C B A, ...; the median of their times is reported. sdpa and eager are the attention of
-transformers with RoPE; the others are pt.patch(model, ENCODING), of which rope computes the same. With nothing
-uncommitted, what was measured is kept in bench/results/llama.csv, and results/readme.py --write puts it into
+transformers with RoPE; the others are pt.patch(model, ENCODING), and with rope that computes the same. If nothing is
+uncommitted, the results are kept in bench/results/llama.csv, and results/readme.py --write puts them into
 docs/torch.md.
 """
 
@@ -36,7 +36,7 @@ def model_of(side):
 
 
 def tokens_of(model, work):
-    """Runs it once, and returns the number of tokens."""
+    """Runs the work once, and returns its number of tokens."""
     kind, size = work.split()[0], WORK[work]
     at = torch.randint(1024, size, generator=torch.Generator().manual_seed(1))
     if kind == "train":

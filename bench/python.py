@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A training step from Python beside the command line's, and one with an encoding written in Python beside one with
-its C++ twin; strings of a task likewise: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turn, in time
-of the processor, as others may run beside."""
+its C++ twin; also the strings of a task: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turns, and in
+processor time, as other programs may run."""
 
 import os
 import resource

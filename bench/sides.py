@@ -14,12 +14,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
 ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
-# Of ReRoPE in the decoder; the other forms write both matrices of logits out.
+# For ReRoPE in the decoder; the other forms compute both matrices of logits in full.
 REROPE = {"torch flex": ["torch", "--form", "flex", "--compile"]}
-# How products round: what is set for the peers on a GPU, where all but poslab let in TF32, JAX by itself; and how far
-# loss and logits may differ from poslab's, relative to their norm; gradients ten times as far. TF32 rounds to 11 bits,
-# an error of 5e-4 in each product, bf16 to 8: there all sides are held to poslab's fp32, and so is poslab's bf16, whose
-# logits after the decoder's six layers are off by nearly 3e-2.
+# How products round. First the environment of the peers on a GPU, which all but poslab need to allow TF32, JAX with its
+# own variable. Then the bound of a side's difference to poslab in loss and logits, relative to their norm; gradients
+# may differ ten times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides and
+# poslab's bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
 FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
     "fp32": (FULL, 1e-4),
@@ -27,14 +27,14 @@ PRECISIONS = {
     "bf16": (FULL, 5e-2),
 }
 SHARE_OF_MEMORY = ".2"  # share of the GPU's memory for JAX, whose default is three quarters
-# A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
+# Compiled models are kept here: the first comparison compiles for minutes, later ones read them.
 COMPILED = ROOT / "build/torch_compiled"
 CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
 PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
 
 
 def built(device):
-    """The program that a preset has built for the device."""
+    """The path of the program that the device's preset builds."""
     return ROOT / ("build/release" if device == "cpu" else "build/cuda") / "poslab_bench"
 
 
@@ -90,7 +90,7 @@ class Side:
         os.killpg(self.program.pid, signal.SIGSTOP)
 
     def turn(self, what, sizes):
-        """Steps that count."""
+        """Steps whose time counts."""
         before = self.used_ms()
         ms = self.ask(f"{what} {' '.join(sizes)}")["ms"]
         self.ms += ms
@@ -109,7 +109,7 @@ class Side:
         return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def peak_mb(self):
-        """The peak of its resident memory, including its libraries."""
+        """The peak of the process's resident memory, including libraries."""
         status = pathlib.Path(f"/proc/{self.program.pid}/status").read_text()
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
@@ -133,7 +133,7 @@ class Side:
 
 
 def turns(seconds):
-    """The numbers of turns while there is time, at least three."""
+    """Counts turns from 0 while there is time, at least three."""
     end, turn = time.monotonic() + seconds, 0
     while turn < 3 or time.monotonic() < end:
         yield turn
@@ -141,7 +141,7 @@ def turns(seconds):
 
 
 def take_turns(sides, seconds, what, sizes):
-    """A B C, C B A, ..."""
+    """The sides take turns: A B C, C B A, ..."""
     for turn in turns(seconds):
         for side in sides if turn % 2 == 0 else sides[::-1]:
             side.turn(what, sizes)
@@ -184,8 +184,8 @@ def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
         if len(a) != len(b):
             raise Disagree(f"{name} has {len(a)} entries in poslab and {len(b)} in {peer}")
         errors[name] = math.dist(a, b) / math.hypot(*b)
-        # Of millions of ReLU inputs a few are 0 but for rounding; where the sides differ on the sign, a gradient loses
-        # or gains the share of one token in thousands. tests/reference/ holds gradients to 1e-4, with no input so near.
+        # Of millions of inputs of a ReLU, a few are 0 up to rounding; if the sides differ in the sign, a gradient loses
+        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, with no input so small.
         if not errors[name] <= (most if name in ("loss", "logits") else 10 * most):
             raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)

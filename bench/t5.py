@@ -2,7 +2,7 @@
 """Time and peak memory of a T5's encoder, beside transformers with the same checkpoint: ./dev bench t5.
 
 The checkpoint is a random T5 of the size of T5-small; transformers writes it. All sides read the same tokens and must
-give the same states, to 1e-4 of their norm; in bf16, those of poslab in fp32 to 5e-2. Then they take turns, A B C,
+give the same states, to 1e-4 of their norm; in bf16 poslab's states in fp32, to 5e-2. Then they take turns, A B C,
 C B A, ..., each alone on the cores while the others are stopped. Peak memory is that of the whole process, libraries
 and weights included.
 """
@@ -44,7 +44,7 @@ def measure(options, folder, threads, length):
         for side in sides:
             side.pin()
         take_turns(sides, options.seconds, "encode", [str(length)])
-        # Processor time is more reliable than the clock beside other programs.
+        # While other programs run, processor time is more reliable than the clock.
         return {side.name: table.summary(side) | {"cpu_ms": side.cpu_ms / len(side.ms)} for side in sides}
     finally:
         for side in sides:

@@ -7,7 +7,7 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "to
 
 
 def encoder_flop(what, batch, inputs, outputs, encoding, hello):
-    """Additions and multiplications of the mathematics: all slots in all layers, without savings.
+    """Additions and multiplications of the model's formulas: all slots in all layers, without savings.
 
     A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
     `relative` and `shaw` q r, and for `shaw` weights c, C each for each of the B T T pairs; W PE once for each of
@@ -24,10 +24,10 @@ def encoder_flop(what, batch, inputs, outputs, encoding, hello):
 
 
 def decoder_flop(what, batch, inputs, outputs, encoding, hello):
-    """The same of the causal decoder, whose sizes are in `hello`.
+    """The same for the causal decoder, whose sizes are in `hello`.
 
-    A layer and token: q, k, v, output (4 C C), the gated network (3 C F), and of q k and weights v (C each for a pair)
-    the half that the mask leaves. Head: C V.
+    For each layer and token: q, k, v, output (4 C C), the gated network (3 C F), and the half of q k and weights v (C
+    each for a pair) that the mask leaves. Head: C V.
     """
     slots, width = inputs + outputs, hello["d_model"]
     layer = 4 * width**2 + 3 * width * hello["d_ff"] + (slots + 1) * width
@@ -50,7 +50,7 @@ def summary(side):
 
 
 def times(theirs, ours):
-    """The ratio of their time to ours: the median over steps of the same turn."""
+    """The ratio of a peer's time to ours: the median over steps of the same turn."""
     return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))
 
 

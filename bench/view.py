@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The time and memory of `poslab view` for the attention of 8 heads x 5 layers on 4096 slots, and the time its page
-takes to open and to scroll, in headless Chromium. Fails if no opening takes less than 3 seconds (what runs beside it
-counts in each), and if the page writes anything on the console.
+takes to open and to scroll, in headless Chromium. Fails if the page never opens in less than 3 seconds (other programs
+may slow it down), or if it writes anything to the console.
 
-usage: ./dev bench view [TIMES]     TIMES: how often it is opened, each time in a new browser (5)
+usage: ./dev bench view [TIMES]     TIMES: how often the page is opened, each time in a new browser (5)
 """
 
 import os

@@ -4,10 +4,10 @@ and one thread: the same model on the same strings, in turns. Fails if the page 
 
 usage: ./dev bench web [--turns N] [--steps N]
 
-The engine runs in a Worker of the page itself, with the page's own code for one; as the program, it begins anew in
-each turn, and both end with the same loss. Speed is by the clock, and in processor time, which other work on the cores
-changes less: that of the program from its start to its end, and that of all of the page's threads. With nothing
-uncommitted, what was measured is kept in bench/results/web.csv, and results/readme.py --write puts it into docs/web.md.
+The engine runs in a Worker of the page itself, with the page's own code for it. Like the program, it begins anew in
+each turn, and both end with the same loss. Speed is by the clock, and by processor time, which other programs change
+less: that of the program from start to end, and that of all threads of the page. If nothing is uncommitted, the results
+are kept in bench/results/web.csv, and results/readme.py --write puts them into docs/web.md.
 """
 
 import json
@@ -59,7 +59,7 @@ def program_seconds():
 
 
 def page_seconds(page):
-    """Processor time of the browser's processes that show pages."""
+    """Processor seconds of the browser's processes that show pages."""
     session, page._session = page._session, None            # the browser's session, not the page's
     processes = page.call("SystemInfo.getProcessInfo")["processInfo"]
     page._session = session
@@ -67,7 +67,7 @@ def page_seconds(page):
 
 
 def native(command, steps):
-    """The same for the program, which times its training itself."""
+    """Runs the program, which times its training itself."""
     with tempfile.TemporaryDirectory() as folder:
         words = shlex.split(command)[1:-2]                 # without its name and --out
         words += ["--steps", str(steps), "--threads", "1", "--log-every", "1", "--eval-lengths", "1:1",

@@ -1,12 +1,12 @@
-"""The names in docs/results.md.in, finding by finding, from the tables in results/*/. An assert checks words of the
-page."""
+"""The values of the names in docs/results.md.in, finding by finding, from the tables in results/*/. An assert checks a
+statement of the page."""
 
 from query import (ENCODINGS, TASKS, all_rows, asked, at_trained, by, column, done, in_words, listed, mean, one, points,
                    range_of, row, signed, table, whole, with_interval)  # fmt: skip
 
 
 def agreement(path):
-    """Counts of the comparisons in which the paper has the first ahead by 2 points or more: those that agree, those
+    """Counts of the comparisons in which the paper's first encoding leads by 2 points or more: those that agree, those
     that are learned, those that agree with an interval above zero, and those that are not learned."""
     count = [r["verdict"] for r in table(path) if r["paper"] >= 0.02].count
     agree = count("agrees") + count("agrees in sign")
@@ -63,7 +63,7 @@ of_three, of_ten = (table(f"{folder}/signs.csv") for folder in ("table1-tiny", "
 
 
 def after_holm(signs, test, sign=None):
-    """The significant comparisons of a test, ahead (1) or behind (-1)."""
+    """The significant comparisons of a test: ahead (1) or behind (-1)."""
     return [r for r in signs if r[test] != "" and r[test] < 0.05 and (sign is None or sign * r["mean"] > 0)]
 
 

@@ -1,5 +1,5 @@
-"""The names in docs/results-limits.md.in, as findings.py has those of docs/results.md.in, and the costs of missing
-results."""
+"""The values of the names in docs/results-limits.md.in, as findings.py has those for docs/results.md.in, and the costs
+of missing results."""
 
 import math
 import statistics
@@ -44,7 +44,7 @@ assert fresh["opponent"] == "Geometric"
 
 
 def moved(folder):
-    """The differences in accuracy, in points, of the trials that a folder shares with table1-tiny."""
+    """The differences in accuracy, in points, between a folder and table1-tiny, for the trials that both have."""
     new, old = ({r["id"]: r["paper_score"] for r in done(one) if r["paper_score"] != ""}
                 for one in ("table1-tiny", folder))  # fmt: skip
     return [100 * abs(old[id] - new[id]) for id in sorted(old.keys() & new.keys())]
@@ -123,8 +123,8 @@ def seconds(folder, **wanted):
 
 
 def cut():
-    """Missing results with their cost on one core: the number of trainings, and their seconds at the mean time of
-    similar ones."""
+    """Missing results and their cost on one core: the number of trainings, and their seconds at the mean time of
+    similar trainings."""
     per = {task: seconds("table1-tiny", task=task) for task in by("task", done("table1-tiny"))}
     four, tiny, eleven = sum(per[task] for task in TASKS), mean(per.values()), 11
     total = {folder: 3600 * page(folder)["hours"] for folder in folders()}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A looped block beside three blocks on parity and addition: loops.csv, and the table of docs/loops.md that readme.py
-makes of it. The commands are there, too. Standard library only.
+"""A looped block beside three blocks on parity and addition: loops.csv, from which readme.py makes the table of
+docs/loops.md. That page has the commands. Standard library only.
 """
 
 import csv
@@ -41,7 +41,7 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on the validation lengths; of equal ones the trained number."""
+    """For each seed the row with the best accuracy on the validation lengths; if equal, that of the trained loops."""
     best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
     return [max(of, key=best) for of in by("seed", rows).values()]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The cost of --matmul in accuracy, from the trials of matmul.toml and matmul_lm.toml: matmul.csv, and the tables of
-docs/gpu.md that readme.py makes of it.
+"""The cost of --matmul in accuracy, from the trials of matmul.toml and matmul_lm.toml: matmul.csv, from which readme.py
+makes tables of docs/gpu.md.
 
     build/release/poslab sweep plan results/matmul.toml > plan.jsonl
     build/release/poslab sweep run plan.jsonl --out runs/matmul --jobs 2 --threads 1
@@ -26,7 +26,7 @@ T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Stud
 
 
 def scores_of(folder):
-    """For each trial the mean accuracy over the trained lengths, and over the longer ones."""
+    """For each trial the mean accuracy over the trained lengths, and over the longer lengths."""
     rows = []
     for result in sorted(pathlib.Path(folder).glob("*/result.json")):
         config = json.loads(result.read_text())["config"]

@@ -32,12 +32,12 @@ def percent(x):
 
 
 def ends(r, column="mean"):
-    """The mean and its interval; one seed has none."""
+    """The mean and the ends of its interval; with one seed both are the mean."""
     return [r[column], *(r[column] if r[end] == "" else r[end] for end in ("interval_low", "interval_high"))]
 
 
 def series(name, color, rows, **more):
-    """rows: (mean, low, high) for each line."""
+    """A series of marks. rows: (mean, low, high) for each line."""
     return {"name": name, "color": color, "points": [[n, *row] for n, row in enumerate(rows)]} | more
 
 

@@ -1,5 +1,5 @@
 """Tables of matrix products for docs/speed.md and the site's page of measurements: in bf16, by each engine, and the
-ladder from three loops to an instruction for two factors. All from the results of `./dev bench` in bench/results/."""
+ladder from three loops to an instruction for pairs of bf16. All are from results of `./dev bench` in bench/results/."""
 
 import json
 
@@ -17,7 +17,7 @@ BF16_PEERS = {
 
 
 def reached(rows, key, goal):
-    """The number of rows that reach a goal on each processor, and their minimum and maximum."""
+    """The number of rows that reach a goal on each processor, and the minimum and maximum over its rows."""
     parts = []
     for cpu, of in by("cpu", rows).items():
         ratios = [r[key] for r in of if key in r]

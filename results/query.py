@@ -15,7 +15,7 @@ NAMES = {"none": "none", "sincos": "sin/cos", "relative": "relative", "alibi": "
          "learned": "learned"}  # fmt: skip
 ENCODINGS = [e for e in NAMES if e != "none"]
 TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")  # the tasks of finding 1
-HASHES = ("id", "commit", "numerics")  # some of them look like numbers
+HASHES = ("id", "commit", "numerics")  # columns of texts, some of which look like numbers
 
 
 def cell(name, text):
@@ -52,7 +52,7 @@ def column(path, name, **wanted):
 
 
 def by(name, rows):
-    """The rows by cell of a column, in order of first appearance."""
+    """The rows, grouped by their cell in a column, in order of first appearance."""
     groups = {}
     for r in rows:
         groups.setdefault(r[name], []).append(r)
@@ -65,7 +65,7 @@ def mean(values):
 
 
 def write(path, rows, folders):
-    """Makes a committed table anew. rows: None where the command names other than these folders."""
+    """Writes a committed table again. rows: None if the command names other folders than these."""
     if not rows:
         sys.exit(f"{sys.argv[0]}: no finished trial in the folders given; name {folders}")
     with (HERE / path).open("w", newline="") as file:
@@ -111,7 +111,7 @@ def kept(path):
 
 
 def tested(trial, column, path="table1-tiny/kept.jsonl"):
-    """A column of a trial's test, a number for each length. "= ID COLUMN" is the same as that trial's."""
+    """A column of a trial's test, a number for each length. "= ID COLUMN" refers to a column of trial ID."""
     text = kept(path)[trial]["tested"][column]
     while text.startswith("= "):
         _, trial, column = text.split()
@@ -145,7 +145,7 @@ def whole(x):
 
 
 def signed(x):
-    """With its sign, except for numbers that round to zero."""
+    """The number with its sign, or without if it rounds to zero."""
     text = f"{100 * x:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 
@@ -160,7 +160,7 @@ def range_of(values, say=whole):
 
 
 def in_words(name):
-    """missing_duplicate_string: Missing Duplicate, the spelling on pages."""
+    """The name of a task on pages: Missing Duplicate for missing_duplicate_string."""
     short = {"missing_duplicate_string": "missing_duplicate"}
     return " ".join(word.capitalize() for word in short.get(name, name).split("_"))
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fails, naming the sentence, where README.md says another figure than follows from results/*/ and
-bench/results/; where a template of docs/results.md or docs/results-limits.md has a figure that it does not ask for;
-where a page of results is of other numerics than experiment/numerics.def and does not begin with "Old"; and where a
-picture shows other numbers. Standard library only.
+"""Checks figures, and names the sentence that is wrong: in README.md a figure that does not follow from results/*/ and
+bench/results/; in a template of docs/results.md or docs/results-limits.md a figure that is typed; a page of results
+from other numerics than experiment/numerics.def that does not begin with "Old"; a picture with other numbers. Standard
+library only.
 """
 
 import json
@@ -61,8 +61,8 @@ def results():
 
 SENTENCES = {"README.md": (demo, speeds, results)}
 
-# Figures that are not measurements, the only typed ones on these pages: settings of trainings and tests, names, and
-# quotations of sources.
+# The only figures that are typed on these pages, as they are no measurements: settings of trainings and tests, names,
+# and quotations of sources.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",
     r"seed=\[[\d,]*\]|seeds=2|lr=3e-4|learning rate 1e-3|at 3e-4",

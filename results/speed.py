@@ -16,7 +16,7 @@ WRITERS = {"poslab": "poslab", "transformers": "transformers", "transformers sta
 
 
 def cell(r, name):
-    """Milliseconds of a side, the fastest peer's in bold."""
+    """Milliseconds of a side; those of the fastest peer are in bold."""
     if name not in r["sides"]:
         return "failed"
     text = f"{r['sides'][name]['median_ms']:.1f}"
@@ -36,8 +36,8 @@ def share(r):
 
 
 def speed_table(rows):
-    """The measured peers; one that could not run a row has failed there. If poslab without positions was measured, too,
-    the ratio of a scheme's time to that."""
+    """A column for each measured peer, with "failed" where it could not run. If poslab without positions was measured,
+    too, a column has the ratio of a scheme's time to that."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
     measured = ["poslab", *(name for name in ("torch", "jax") if name in peers)]
     beside_none, cells = any("none_ms" in r for r in rows), []
@@ -84,7 +84,7 @@ def generate_lines(rows):
 
 
 def scaling_lines(runs):
-    """poslab alone: one step with one thread and with more, in turns; a number for each run."""
+    """poslab alone: a step with one thread and with several, in turns; a number for each run."""
     least, most = min(runs[0][0]["median_ms"], key=int), max(runs[0][0]["median_ms"], key=int)
     sizes, ratios = list(by("size", runs[0])), {}
     for r in (r for run in runs for r in run):
@@ -187,8 +187,8 @@ def ranges(values):
 
 
 def speed_in_ranges():
-    """Ratios of speed to the fastest peer, of memory to the leanest, and of bf16 to fp32: by work, form of products and
-    processor."""
+    """Ratios of speed to the fastest peer, of memory to the leanest, and of bf16 to fp32: by work, rounding of products
+    and processor."""
     groups = {}
     for path in sorted(RESULTS.glob("*.json")):
         file, form = json.loads(path.read_text()), "bf16" if path.name.startswith("bf16-") else "fp32"
@@ -292,7 +292,7 @@ def seen_on(rows):
 
 
 def last_rows(name, head, cells):
-    """A file in which bench/command.py keeps the last row of each kind."""
+    """The rows of a file in which bench/command.py keeps the last row of each kind."""
     _, rows = bench(f"{name}.csv")
     return markdown(head, [cells(r) for r in rows]) + seen_on(rows)
 

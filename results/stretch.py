@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Small LLaMAs stretched to 8 times their trained length, as they are and trained for 200 steps more: stretch.csv, and
-the table of docs/stretch.md that readme.py makes of it. The commands are there, too. Standard library only.
+"""Small LLaMAs stretched to 8 times their trained length, as they are and after 200 steps more: stretch.csv, from which
+readme.py makes the table of docs/stretch.md. That page has the commands. Standard library only.
 """
 
 import csv
@@ -33,7 +33,7 @@ def name_of(encoding):
 
 
 def rows_of(base, stretched):
-    """A row for each model, encoding and set: as it is, and trained on."""
+    """Rows for each model, encoding and set: for the model as it is, and after further training."""
     rows = []
     for path in sorted(pathlib.Path(base).glob("as-is-*.csv")):
         for r in csv.DictReader(path.open()):

@@ -1,8 +1,8 @@
 """The common part of the peers in JAX: the loss, a training step in one jit with donated parameters and moments, and
 answers.
 
-Parameters are a tree of arrays. A process must have its cores, and JAX's platform, before this is imported: XLA takes
-its threads from them.
+Parameters are a tree of arrays. Set the process's cores and JAX's platform before importing this: XLA takes its threads
+from them.
 """
 
 import os
@@ -20,7 +20,7 @@ def rounded(a, b):
 
 @jax.custom_vjp
 def product(a, b):
-    """The same forward and backward: JAX's own derivative multiplies a gradient in fp32 with a factor in bf16."""
+    """rounded() forward and backward: JAX's own derivative would multiply a gradient in fp32 by a factor in bf16."""
     return rounded(a, b)
 
 

@@ -22,7 +22,7 @@ def parse(about):
 
 
 def weights(options):
-    """{name: array}, a matrix as (in, out). Tables and vectors stay as they are, in fp32."""
+    """{name: array}, matrices as (in, out). Tables and vectors keep their layout, in fp32."""
     import jax.numpy as jnp
     from safetensors.numpy import load_file
 

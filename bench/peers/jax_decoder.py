@@ -37,7 +37,7 @@ def rotation(positions):
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
-FAR = rotation(np.float32([options.window])) if options.window else None  # of queries, for far pairs
+FAR = rotation(np.float32([options.window])) if options.window else None  # of the queries of far pairs
 
 
 def attention(p, x, batch, cos, sin):
@@ -69,7 +69,7 @@ def logits_of(p, batch, _):
     return matmul(norm(x, p["norm.gain"]), p["head.w"]).reshape(*tokens.shape, -1)
 
 
-# Names are poslab's; the weight of a product is (in, out).
+# The names are poslab's; the weights of a product are (in, out).
 BLOCK = {
     "norm1.gain": (WIDTH,),
     **{f"attention.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value", "output")},

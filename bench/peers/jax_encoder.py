@@ -1,4 +1,4 @@
-"""The same model in JAX, written for speed: a peer of bench/compare.py.
+"""poslab's encoder in JAX, written for speed: a peer of bench/compare.py.
 
 Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
 as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
@@ -43,7 +43,7 @@ def rotate(x, position):
 
 
 def table_to_pairs(s):
-    """Row i, column j - i + T - 1 -> column j: Transformer-XL's shift.         (..., T, 2T-1) -> (..., T, T)"""
+    """Row i: column j - i + T - 1 -> column j, Transformer-XL's shift.         (..., T, 2T-1) -> (..., T, T)"""
     time = s.shape[-2]
     s = s.reshape(*s.shape[:-2], -1)[..., time - 1 : time - 1 + time * (2 * time - 2)]
     return s.reshape(*s.shape[:-1], time, 2 * time - 2)[..., :time]
@@ -64,7 +64,7 @@ def dropout(x, key):
 
 
 def attention(p, x, batch, signal):
-    """Heads as batched products of whole matrices; the weights are divided by their sum after they met v.
+    """Heads as batched products of whole matrices; weights are divided by their sum after the product with v.
     x: (B T, C)"""
 
     def heads(part):
@@ -92,7 +92,7 @@ def relative(p, q, signal):
     if options.differences:  # r is (T, T, H, D)
         return jnp.einsum("bihd,ijhd->bhij", q, r)
     batch, slots = q.shape[:2]
-    # One product a head, all sequences in it: 10 % of the whole step ahead of einsum("bihd,nhd->bhin").
+    # One product a head for all sequences: with einsum("bihd,nhd->bhin") the whole step takes 10 % longer.
     s = q.transpose(2, 0, 1, 3).reshape(HEADS, -1, HEAD) @ r.transpose(1, 2, 0)  # (H, B T, 2T-1)
     return table_to_pairs(s.reshape(HEADS, batch, slots, -1).swapaxes(0, 1))
 

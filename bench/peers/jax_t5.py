@@ -23,7 +23,7 @@ def norm(x, gain):
 
 
 def buckets(time):
-    """The buckets of j - i: half of them for later keys; half of each for single distances, the others for growing
+    """The buckets of j - i: half of them for later keys; half of either are single distances, the others growing
     ranges up to 128."""
     offset = np.arange(time)[None, :] - np.arange(time)[:, None]
     half, exact, distance = BUCKETS // 2, BUCKETS // 4, abs(offset)

@@ -1,6 +1,6 @@
 """The common part of the peers of bench/compare.py: their options, their random data, and their commands. A peer is a
-class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as in torch_base.py and jax_base.py. Data are drawn with
-NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and per-sequence
+class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as in torch_base.py and jax_base.py. All draw data with
+NumPy. Leaves out: tasks (targets are random, as the time of a step does not depend on them), per-layer and per-sequence
 positions. bench/serve.cpp, poslab's side, says what the lines mean."""
 
 import argparse
@@ -94,13 +94,13 @@ class Data:
 
 
 def weight(name, *shape):
-    """From the formula that poslab's side also computes (tests/support/formula.h)."""
+    """A weight by the formula that poslab's side also computes (tests/support/formula.h)."""
     return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 
 def timed(run, batch_sizes, data):
-    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result, a number. A GPU runs
-    its steps while the next ones are prepared, so each gets an equal share of the whole time."""
+    """Milliseconds to draw a batch and run it, for each size; and the last result, a number. On a GPU steps run while
+    the next ones are prepared, so each counts an equal share of the whole time."""
     times, begin, shared = [], time.perf_counter(), data.o.device != "cpu"
     for length, outputs in batch_sizes:
         start = time.perf_counter()
@@ -115,8 +115,8 @@ def timed(run, batch_sizes, data):
 
 
 def faster(forms, milliseconds):
-    """The name of the fastest form. The trials run in a child process, so that they do not count in our peak memory. A
-    fork does not copy threads, so nothing may have run on several threads before."""
+    """The name of the fastest of several implementations. They are tried in a child process, so that they do not count
+    in our peak memory. A fork does not copy threads, so nothing may have run on several threads before."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

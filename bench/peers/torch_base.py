@@ -22,7 +22,7 @@ def hello(program):
 
 
 class Peer:
-    """A peer made of a model with `blocks` and `named()`: pairs of poslab's name and a function that selects the piece
+    """A peer made of a model with `blocks` and `named()`: pairs of poslab's name and a function that selects the part
     of that name, in poslab's layout, from a parameter's values or gradient."""
 
     compiling = {}  # options for compiling a block
@@ -81,7 +81,7 @@ class Peer:
         return (self.in_precision(batch).argmax(-1) == self.there(batch.targets)).float().mean()
 
     def tensors(self, what, batch):
-        """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
+        """Loss, logits and gradients, or the logits alone, for the formula's weights and without dropout."""
         self.fill()
         self.model.eval()
         if what == "eval":
@@ -97,9 +97,9 @@ class Peer:
 
 
 class OneGraph:
-    """Before another peer among the bases: the whole training step, forward, backward, clipping and Adam, in one CUDA
-    graph, the fastest form that PyTorch has for steps of one shape on a GPU. The first step of a shape warms up on a
-    side stream, is recorded, and is replayed from then on with other data."""
+    """A base class to put before another peer: the whole training step, forward, backward, clipping and Adam, is one
+    CUDA graph, the fastest way of PyTorch for steps of one shape on a GPU. The first step of a shape warms up on a side
+    stream and is recorded; from then on the graph is replayed with other data."""
 
     mode = None  # of torch.compile: no graphs inside the graph
 

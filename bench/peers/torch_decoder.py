@@ -1,8 +1,8 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
 One product for q, k and v, one for both halves of the gated network; attention by scaled_dot_product_attention. ReRoPE
-has logits of near and of far pairs: both are written out, or with --form flex two FlexAttentions are joined by the
-logarithms of their sums.
+has logits for near and for far pairs: both are computed in full, or with --form flex two FlexAttentions are combined
+by the logarithms of their sums.
 """
 
 import decoder
@@ -17,7 +17,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 
 class Written:
-    """ReRoPE of written-out logits."""
+    """ReRoPE with both logits in full."""
 
     def __init__(self, window, slots, device):
         away = torch.arange(slots, device=device)[:, None] - torch.arange(slots, device=device)
@@ -29,7 +29,7 @@ class Written:
 
 
 class Flex:
-    """ReRoPE of two FlexAttentions, which leave out the tiles that they do not see."""
+    """ReRoPE as two FlexAttentions, each of which leaves out tiles without a visible pair."""
 
     def __init__(self, window, slots, device):
         attend = torch.compile(flex_attention) if device == "cuda" else flex_attention

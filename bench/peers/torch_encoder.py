@@ -1,4 +1,4 @@
-"""The same model in PyTorch, written for speed: a peer of bench/compare.py, eager or compiled.
+"""poslab's encoder in PyTorch, written for speed: a peer of bench/compare.py, eager or compiled.
 
 Dropout 0.1 where spec B.3 has it; one product for q, k and v; attention by scaled_dot_product_attention or by plain
 matmul and softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
@@ -94,7 +94,7 @@ class Peer(torch_base.Peer):
         self.forms = self.model.scheme.forms
 
     def warm(self, what, sizes, data):
-        """Chooses the form of attention and compiles, and returns the seconds that it took."""
+        """Chooses a form of attention, compiles, and returns the seconds that both took."""
         start = time.perf_counter()
         run = self.step if what == "steps" else self.evaluate
         sizes = list(dict.fromkeys(sizes))
@@ -108,8 +108,8 @@ class Peer(torch_base.Peer):
         if len(self.forms) == 1:
             form = self.forms[0]
         elif form == "faster" and self.options.compile:
-            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20),
-            # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
+            # The compiler's processes do not survive a fork, so nothing is tried. Plain beside sdpa: 187 to 251 ms a step
+            # (rope, 20+20), 206 to 211 (relative), 2515 to 690 an evaluation (none, 500+500). Eager trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
             forms = self.forms  # nor does a GPU survive a fork, and its memory is not the process's
@@ -130,7 +130,7 @@ def main(kind, about):
     options = peer.parse(about, torch_schemes.SCHEMES)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
-    # One thread while the weights are filled: a child of peer.faster would wait for threads that it does not have.
+    # Weights are filled on one thread: a child of peer.faster would wait for threads that it does not have.
     torch.set_num_threads(1)
     ours = kind(options)
     torch.set_num_threads(options.threads)

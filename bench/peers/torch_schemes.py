@@ -1,7 +1,7 @@
 """The schemes of torch_encoder.py, each written for speed in PyTorch. A Scheme is the model's part: the addition to the
-embedding, and a signal that all layers of a pass share. Its layer is the part of each block. What is a function of
-positions alone is computed once a pass, and a bias by distance is one (H, T, T) tensor. Constants and formulas without
-gradients are those of python/poslab/formulas."""
+embedding, and a signal that all layers of a pass share. Its Layer is the part of each block. Functions of positions
+alone are computed once a pass, and a bias by distance is one (H, T, T) tensor. Constants and formulas without gradients
+are those of python/poslab/formulas."""
 
 import math
 

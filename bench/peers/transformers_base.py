@@ -7,9 +7,9 @@ import sys
 
 
 def parse(about, *flags):
-    """The folder of the checkpoint, --threads, --precision, --device, --write and more flags. To be called before
-    transformers is imported, which then looks for nothing on the network. The folder has the checkpoint twice: fp32/
-    and bf16/, with the same weights, which bf16 can say."""
+    """The folder of the checkpoint, --threads, --precision, --device, --write and more flags. Call it before importing
+    transformers, so that it does not use the network. The folder has the checkpoint twice, fp32/ and bf16/, with the
+    same weights, which are exact in bf16."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -25,8 +25,8 @@ def parse(about, *flags):
 
 
 def run(options, write, load, verb):
-    """write() gives a random model. load(its type of numbers) gives the form in which the model is served, and a
-    function of the word after `verb` in a line, whose result is printed."""
+    """write() returns a random model. load(dtype) returns the model as it is served, and a function of the word after
+    `verb` in a line, whose result is printed."""
     import peer
     import torch
     import torch_base

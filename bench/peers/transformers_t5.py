@@ -1,7 +1,7 @@
 """The encoder of a T5 in transformers that encodes on command: a peer of bench/t5.py.
 
-With --write it makes the checkpoint instead: a random T5 of the size of T5-small. With --eager attention is written
-out, as transformers 4 has it; with --compile it is fused, and the encoder is compiled.
+With --write it makes the checkpoint instead: a random T5 of the size of T5-small. With --eager attention is matmul and
+softmax, as in transformers 4; with --compile it is fused, and the encoder is compiled.
 """
 
 import time
