@@ -18,8 +18,8 @@ ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
 REROPE = {"torch flex": ["torch", "--form", "flex", "--compile"]}
 # How products round. First the environment of the peers on a GPU, which all but poslab need to allow TF32, JAX with its
 # own variable. Then the bound of a side's difference to poslab in loss and logits, relative to their norm; gradients
-# may differ ten times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides and
-# poslab's bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
+# may differ ten times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides,
+# also poslab's bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
 FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
     "fp32": (FULL, 1e-4),
@@ -185,7 +185,7 @@ def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
             raise Disagree(f"{name} has {len(a)} entries in poslab and {len(b)} in {peer}")
         errors[name] = math.dist(a, b) / math.hypot(*b)
         # Of millions of inputs of a ReLU, a few are 0 up to rounding; if the sides differ in the sign, a gradient loses
-        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, with no input so small.
+        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, with no such input.
         if not errors[name] <= (most if name in ("loss", "logits") else 10 * most):
             raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)

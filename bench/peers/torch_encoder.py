@@ -108,8 +108,8 @@ class Peer(torch_base.Peer):
         if len(self.forms) == 1:
             form = self.forms[0]
         elif form == "faster" and self.options.compile:
-            # The compiler's processes do not survive a fork, so nothing is tried. Plain beside sdpa: 187 to 251 ms a step
-            # (rope, 20+20), 206 to 211 (relative), 2515 to 690 an evaluation (none, 500+500). Eager trials choose alike.
+            # The compiler's processes do not survive a fork, so nothing is tried. Plain and sdpa: 187 and 251 ms a step
+            # (rope, 20+20), 206 and 211 (relative), 2515 and 690 a test (none, 500+500). Eager trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
             forms = self.forms  # nor does a GPU survive a fork, and its memory is not the process's

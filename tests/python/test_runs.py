@@ -270,5 +270,5 @@ def test_a_run_without_a_result_says_so(tmp_path):
     with pytest.raises(ValueError, match="has no result yet.*pl.resume continues it"):
         pl.Run(tmp_path).result
     (tmp_path / "eval.csv").write_text("length,set,loss\n32,plain,5.5\n")
-    with pytest.raises(ValueError, match="no run of a task of strings"):
+    with pytest.raises(ValueError, match="no run on a string task"):
         pl.plot_lengths(pl.Run(tmp_path))

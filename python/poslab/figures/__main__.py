@@ -93,7 +93,7 @@ def only(figures, names):
 
 
 def labelled(figures, labels, signs):
-    """NAME=TEXT for each name of a curve, title and label of an axis. In "encoding=rope" the value is a name, too."""
+    """Applies labels NAME=TEXT to curves, titles and axes. For a curve "encoding=rope" NAME may also be rope."""
     places = [(figure, key) for figure in figures for key in ("title", "x", "y", "row", "col") if key in figure]
     places += [(curve, "name") for figure in figures for curve in figure.get("curves", [])]
     names = {}
@@ -105,7 +105,7 @@ def labelled(figures, labels, signs):
         fitting = [name for name in names if label.startswith(name + "=")]
         if not fitting:
             known = ", ".join(dict.fromkeys(place[key] for place, key in places))
-            raise BadInput(f"--label {label}: nothing is called so; write NAME=TEXT with a name of {known}")
+            raise BadInput(f"--label {label}: nothing has that name; write NAME=TEXT with one of these: {known}")
         name = max(fitting, key=len)
         new[name] = label[len(name) + 1 :]
     draw.escaped(figures, signs)
@@ -124,9 +124,9 @@ def parser():
     made.add_argument("--label", action="append", default=[], metavar="NAME=TEXT",
                       help="another name for a curve, a title or an axis; may be repeated")  # fmt: skip
     made.add_argument("--style", action="append", default=[], metavar="STYLE",
-                      help="a style of matplotlib, by its name or file, over poslab's; may be repeated")  # fmt: skip
+                      help="a style of matplotlib, by its name or file, on poslab's; may be repeated")  # fmt: skip
     made.add_argument("--only", action="append", default=[], metavar="FIGURE", help="only this figure; may be repeated")
-    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format of a file whose name lacks one, as -o -")
+    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format if the name of the file lacks one, as -")
     return made
 
 

@@ -1,5 +1,5 @@
-"""Draws figures from their data, as lab/page/README.md has it: charts, matrices, and the tape of a step; and rows of
-marks, which analyses have. The only place that draws these kinds for print."""
+"""Draws figures from their data, whose format is in lab/page/README.md: charts, matrices, and the tape of a step; also
+rows of marks, for analyses. All figures of these kinds for print are drawn here."""
 
 import base64
 import itertools
@@ -10,13 +10,13 @@ import numpy as np
 
 from . import style
 
-LETTER = 1.7  # mm, of 8 points, on average
-LINE = 3.8  # mm
+LETTER = 1.7  # mm, the mean width of a letter of 8 points
+LINE = 3.8  # mm, the height of a line
 
 
 def chart(axes, figure, width=style.COLUMN):
-    """figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and what chart_json() may add. Analyses
-    have "dots" of a curve, which no line joins, and "notes" [[x, y, text], ...] that end beside their place."""
+    """Draws curves. figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and optional entries as in
+    chart_json(). Analyses may have "dots" of a curve, without a line, and "notes" [[x, y, text], ...] beside points."""
     times = 100 if figure.get("percent") else 1
     if figure.get("shaded") and figure["shaded"] > figure["x_low"]:
         end = min(figure["shaded"], figure["x_high"])
@@ -83,9 +83,9 @@ def _curve(axes, curve, times, n, baselines):
 
 
 def marks(axes, figure):
-    """figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high], ...]}, and
-    maybe "hollow"); a bar from low to high, which may be the same. "joined" has bars behind, [[row, from, to], ...].
-    "levels" ({"name", "x"}) are dashed. What is beyond x_low and x_high is an arrow with its number."""
+    """Draws marks. figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high],
+    ...]}, and maybe "hollow"), each with a bar from low to high, which may be equal. "joined" are bars behind marks,
+    [[row, from, to], ...], "levels" ({"name", "x"}) dashed lines. Beyond x_low and x_high is an arrow with a number."""
     times, names = 100 if figure.get("percent") else 1, figure["rows"]
     left, right = times * figure["x_low"], times * figure["x_high"]
     for n, level in enumerate(figure.get("levels", [])):
@@ -117,8 +117,8 @@ def marks(axes, figure):
 
 
 def matrix(axes, figure, vector=False, bar=True):
-    """figure: cells (None where nothing is drawn), row, col, and maybe block, first_row, low, high. vector: a path for
-    each cell, as PGF has no pictures in it. Returns the object for the colour bar."""
+    """Draws a matrix. figure: cells (None for empty ones), row, col, and maybe block, first_row, low, high. vector: a path
+    for each cell, as PGF holds no images. Returns the object for the colour bar."""
     cells = np.array(figure["cells"], dtype=float)
     finite = cells[np.isfinite(cells)]
     low, high = (figure.get(end, function(finite) if finite.size else 0.0) for end, function in
@@ -152,7 +152,7 @@ def _numbers(n):
 
 
 def _words_of(figure):
-    """Columns of words, by their heads: the module, where one begins, ops, parameters and the shape of the result."""
+    """Columns of words, by their heads: the module in its first row, ops, parameters and the shape of the result."""
     nodes = figure["nodes"]
     heads = {"module": "module", "ops": "name", "reads": "reads", "result": "shape"}
     columns = {}
@@ -163,12 +163,12 @@ def _words_of(figure):
     return columns, {head: max(map(len, [head, *texts])) + 2 for head, texts in columns.items()}
 
 
-NUMBERS = 64  # letters, that the columns of numbers take
+NUMBERS = 64  # the width of the columns of numbers, in letters
 
 
 def tape(axes, figure):
-    """nodes: {"module", "name", "reads", "shape", "forward", "backward" (µs), "bytes", "gradient", "from"}. A unit of
-    x is a letter, one of y a row."""
+    """Draws a tape. nodes: {"module", "name", "reads", "shape", "forward", "backward" (µs), "bytes", "gradient",
+    "from"}. A unit of x is a letter, a unit of y a row."""
     nodes = figure["nodes"]
 
     def column(x, head, texts, **more):
@@ -212,7 +212,7 @@ def kind_of(figure):
 
 
 def rows_of(figures, width):
-    """Puts figures of a kind side by side as far as the width allows, in rows of about equal number: (figures, columns)
+    """Puts figures of a kind side by side as far as the width allows, in rows of about equal length: (figures, columns)
     for each row."""
     least = {"matrix": 40, "chart": 75, "marks": 75, "tape": math.inf}  # mm
     for kind, of_kind in itertools.groupby(figures, kind_of):
@@ -245,7 +245,7 @@ def legend(axes, width):
 
 
 def _height(figure, each):
-    """mm, without title and legend."""
+    """The height of a figure in mm, without title and legend."""
     if kind_of(figure) == "tape":
         return 3.2 * (len(figure["nodes"]) + 4)
     if kind_of(figure) == "chart":
@@ -258,8 +258,8 @@ def _height(figure, each):
 
 
 def canvas(figures, width, vector=False, size=8, shared=False):
-    """The figures in rows, each under its title if there are several, `width` mm wide. A tape is as wide as its words
-    need. size: the letters', in points. shared: one legend for all."""
+    """A drawing of the figures in rows, `width` mm wide, each under its title if there are several. A tape is as wide
+    as its words. size: of letters, in points. shared: one legend for all figures."""
     from matplotlib.figure import Figure
 
     scale = size / 8 * style.INCHES
@@ -308,7 +308,7 @@ def curves(data, by, x, y, ends=()):
 
 
 def escaped(value, signs):
-    """The data with these signs in its texts replaced, in place; names of figures and colours stay."""
+    """Replaces these signs in the texts of the data, in place; names of figures and colours stay."""
     keys = value.keys() - {"id", "kind", "color"} if isinstance(value, dict) else range(len(value))
     for key in keys:
         if isinstance(value[key], str):
@@ -328,8 +328,8 @@ def decoded(data):
 
 
 def figures_of(page):
-    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. For matrices
-    with several heads the first; for attention the maximum."""
+    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of several
+    heads a matrix has the first; attention has their maximum."""
     found = list(page.get("figures", []))
     parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
     for part in parts:

@@ -1,4 +1,4 @@
-"""Figures in a notebook, with matplotlib, which is imported when one is drawn."""
+"""Figures in a notebook, with matplotlib, which is imported when the first is drawn."""
 
 import functools
 
@@ -13,7 +13,7 @@ def pyplot():
     try:
         from matplotlib import pyplot as plt
     except ImportError as missing:
-        raise ImportError("pictures take matplotlib, which is not installed: pip install matplotlib") from missing
+        raise ImportError("figures need matplotlib, which is not installed: pip install matplotlib") from missing
     return plt
 
 
@@ -27,19 +27,19 @@ def styled(function):
 
 
 def _axes_for(count, axes, size):
-    """An axis for each picture: the given ones, or new ones side by side, each of this size in inches."""
+    """Axes for each picture: the given ones, or new ones side by side, each of this size in inches."""
     if axes is None:
         size = (size[0] * count, size[1])
         return pyplot().subplots(1, count, squeeze=False, figsize=size, layout="constrained")[1][0]
     axes = np.atleast_1d(axes)
     if len(axes) != count:
-        raise ValueError(f"{len(axes)} axes for {count} pictures; give as many, or none")
+        raise ValueError(f"{len(axes)} axes for {count} pictures; give as many axes as pictures, or none")
     return axes
 
 
 @styled
 def plot_view(view, head=1, axes=None):
-    """A view from Encoding.view(): its matrices side by side, or the curves of its charts."""
+    """Draws a view from Encoding.view(): its matrices side by side, or the curves of its charts."""
     axes = _axes_for(len(view["matrices"] or view["charts"]), axes, (5, 4.2))
     limits = {}
     if view["matrices"] and view["one_scale"]:   # the same colours for the same numbers, except in differences
@@ -47,7 +47,7 @@ def plot_view(view, head=1, axes=None):
         limits = {"low": min(m.min() for m in seen), "high": max(m.max() for m in seen)}
     for ax, (name, matrix) in zip(axes, view["matrices"]):
         if not 1 <= head <= len(matrix) and len(matrix) > 1:
-            raise ValueError(f"head {head} of {len(matrix)}; they are counted from 1")
+            raise ValueError(f"head {head} of {len(matrix)}; heads are counted from 1")
         shown = {} if name == "difference" else limits
         draw.matrix(ax, {"cells": matrix[head - 1 if len(matrix) > 1 else 0], "row": f"{view['row']} slot",
                          "col": f"{view['col']} slot"} | shown)
@@ -63,10 +63,10 @@ def plot_view(view, head=1, axes=None):
 
 @styled
 def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=True, numbers=None, axes=None):
-    """Matrices side by side, and returns the axes. matrices: a dict of name and (rows, columns), or one of them.
+    """Draws matrices side by side, and returns the axes. matrices: a dict of arrays (rows, columns) by name, or one.
 
-    one_scale: the same colours for the same numbers. numbers: whether cells show their number, by default where there
-    are at most 64 of them. NaN and infinite cells stay empty."""
+    one_scale: the same colours for the same numbers. numbers: whether cells show their number, by default if a matrix
+    has at most 64 cells. NaN and infinite cells stay empty."""
     if not isinstance(matrices, dict):
         matrices = {"": matrices}
     for m in matrices.values():
@@ -102,9 +102,9 @@ def _write_numbers(ax, matrix, image):
 
 @styled
 def plot_lengths(runs, axes=None):
-    """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a Run, or a
-    dict of name and Run. Dashed: the longest trained input. Dotted: the most frequent symbol of each slot as the
-    answer, in the test of the run that reaches furthest."""
+    """Draws accuracy against the length of the input, a line for each run, and returns the axes. runs: a Run, or a dict
+    of Runs by name. Dashed: the longest trained input. Dotted: the accuracy of the most frequent symbol of each slot,
+    in the test of the run with the longest inputs."""
     if isinstance(runs, dict) and not runs:
         raise ValueError("plot_lengths: no runs; write plot_lengths({'plain': pl.Run('runs/plain')})")
     for run in runs.values() if isinstance(runs, dict) else [runs]:
@@ -114,8 +114,8 @@ def plot_lengths(runs, axes=None):
         runs = {runs.path: runs}
     for run in runs.values():
         if "majority" not in (run.rows("eval.csv") or [{}])[0]:
-            raise ValueError(f"plot_lengths: {run!r} is no run of a task of strings, which has an accuracy by length; "
-                             "pl.report draws others")
+            raise ValueError(f"plot_lengths: {run!r} is no run on a string task, with accuracy by length; pl.report "
+                             "draws other runs")
     if hasattr(axes, "rows"):
         raise ValueError("plot_lengths: axes is a run; write plot_lengths({'one': run, 'other': other}) for several")
     axes = _axes_for(1, axes, (6.4, 3.6))[0]

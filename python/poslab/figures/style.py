@@ -1,4 +1,4 @@
-"""The common part of all figures of matplotlib: colours, lines, letters, and file formats."""
+"""The common part of all figures with matplotlib: colours, lines, letters, and file formats."""
 
 import io
 import shutil
@@ -33,7 +33,7 @@ class Missing(RuntimeError):
 
 
 def latex():
-    """The program that measures the letters of PGF, and will also set them."""
+    """The TeX program that measures letters for PGF, and will later set them."""
     for program in ("pdflatex", "xelatex", "lualatex"):
         if shutil.which(program):
             return program
@@ -41,7 +41,7 @@ def latex():
 
 
 def settings(size=8, ending=""):
-    """rcParams. size: the letters', in points. ending: PGF uses the main typeface of the paper."""
+    """rcParams. size: of letters, in points. ending: of the file; PGF uses the typeface of the paper's text."""
     from cycler import cycler
 
     return {
@@ -77,7 +77,7 @@ def _pgf(canvas, ending):
 
 
 def saved(canvas, ending, **metadata):
-    """The bytes of a file, without a date, so that equal figures have equal files. Raises Missing."""
+    """The bytes of the figure's file, without a date, so that equal figures have equal files. Raises Missing."""
     if BEGINS[ending] == PGF:
         return _pgf(canvas, ending)
     file = io.BytesIO()

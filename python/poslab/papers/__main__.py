@@ -24,7 +24,7 @@ def main():
         source, name = artifact["name"].split(":")
         module, undrawn = importlib.import_module(f".{source}", __package__), artifact.get("undrawn")
         section = Section(notes=undrawn) if undrawn else module.DRAW[name](trials.of(artifact), artifact)
-        trained = module.how(trials.about) + " " if "model" in trials.asked else ""  # the models of such a source
+        trained = module.how(trials.about) + " " if "model" in trials.asked else ""  # for sources with their own models
         section.notes += [trained + note for note in artifact["notes"]]
         sections[name] = (artifact, section)
     summary = f"{trials.about['summary']} {trials.provenance()}".strip()

@@ -17,8 +17,8 @@ LOGITS = {"largest_logit": ("lmax", "largest logit", 2)}
 
 
 def at_both_ends(trials, table, figures, first_layer):
-    """Each figure of each task at the trained length and the longest. figures: the source's column, a title and the
-    number of digits, by the name in alignments."""
+    """Each figure of each task at the trained length and at the longest. figures: for each name in an alignment, the
+    source's column, a title and the number of digits."""
     rows, cells, ends = [], [], (trials.about["length"], trials.about["longer"][-1])
     for task in trials.about["tasks"]:
         for length, theirs in zip(ends, (512, 15000)):
@@ -44,7 +44,7 @@ def changed(trials, task, figure, ends):
 
 
 def counts(changes, figure):
-    """The numbers of learned tasks in which it rises and falls."""
+    """The numbers of learned tasks in which the figure rises and in which it falls."""
     count = changes.loc[changes["figure"] == figure, "verdict"].tolist().count
     up, down = count("rises"), count("falls")
     return f"rises in {up} of {up + down + count('stays')} tasks and falls in {down}"
@@ -67,12 +67,12 @@ def largest_logits(trials, artifact):
     return section
 
 
-CLOSE = 1e-9  # tolerance for temperatures, which are multiples of a twentieth
+CLOSE = 1e-9  # tolerance in comparing temperatures, which are multiples of a twentieth
 
 
 def order(trials, task, mode, means):
-    """Whether the temperatures of a row fall with the length and, for entropy, how many are not above those of maximum
-    probability."""
+    """Whether the temperatures of a row fall as the length grows and, for entropy, how many do not exceed those of
+    maximum probability."""
     ends = [1, *means]
     rises = any(b > a + CLOSE for a, b in zip(ends, means))
     row = {"task": task, "mode": mode, "cells": sum(not pd.isna(x) for x in means), "ordered": 0, "compared": 0}

@@ -18,7 +18,7 @@ def lengths_of(trials):
 
 
 def answer_grid(trials, caption, corner, rows):
-    """For each row at each length: its name, its columns of the .csv file, and answers(mode, length) of one task."""
+    """A grid of accuracies. Each row has a name, its cells of the .csv file, and answers(mode, length) of one task."""
     lengths, cells, data = lengths_of(trials), [], []
     for name, fields, of in rows:
         mode, plain = fields["mode"], [of("original", length) for length in lengths]
@@ -31,7 +31,7 @@ def answer_grid(trials, caption, corner, rows):
 
 
 def gain(trials, tasks, mode, model=""):
-    """The verdict on a mode beyond the trained length, against the unchanged model; absent without a comparison."""
+    """The verdict on a mode beyond the trained length, against the unchanged model; None if they cannot be compared."""
     longer = trials.about["longer"]
     home, plain, ours = (over_all(trials, tasks, lengths, of, model)
                          for lengths, of in (([trials.about["length"]], "original"), (longer, "original"),
@@ -83,11 +83,11 @@ def retrieval(trials, artifact):
     return section
 
 
-PLACES = 8  # eighths of the context
+PLACES = 8  # places are counted by eighths of the context
 
 
 def middle(trials):
-    """Answers at both ends of the longest context against those in its middle."""
+    """Right answers at both ends of the longest context against those in its middle."""
     length = trials.about["longer"][-1]
     at = [answers(trials, "documents", "documents", "original", length, f"accuracy_{n + 1}") for n in range(PLACES)]
     ends, between = (at[0] + at[-1]) / 2, (at[PLACES // 2 - 1] + at[PLACES // 2]) / 2

@@ -1,5 +1,5 @@
-"""The cross of chi2023: does sharper attention add to randomized positions? Every scheme with plain and with randomized
-positions, crossed with seven temperatures; and the changes of a longer string, one at a time."""
+"""The cross of chi2023: does sharper attention gain on top of randomized positions? Every scheme has plain and
+randomized positions, crossed with seven temperatures; and a longer string's changes are made one at a time."""
 
 import pandas as pd
 
@@ -15,8 +15,8 @@ UNLEARNED = "accuracy is not above the baselines by more than its interval"
 
 
 class Row:
-    """A scheme with plain or randomized positions: its score by policy, and its cost by question on gap_shift's scale,
-    by seed in the mean over tasks. Empty if it is not done, or impossible."""
+    """A scheme with plain or randomized positions: its score by policy, and its costs on gap_shift's scale, for each
+    seed the mean over tasks. Empty if it is not done, or impossible."""
 
     def __init__(self, trials, artifact, settings):
         self.scheme, self.positions = settings[0]["scheme"], settings[0]["positions"]
@@ -47,12 +47,12 @@ def trained(trials, one, policy):
 
 
 def skill(accuracy, majority):
-    """0 for the most frequent symbol of each slot, 1 for all right."""
+    """Accuracy rescaled: 0 for the most frequent symbol of each slot, 1 for all right."""
     return (accuracy - majority) / (1 - majority)
 
 
 def policy_verdict(rows, positions, name, baseline):
-    """The gain by a policy, the mean over the schemes that have it. The baseline is the mean over tasks of the best."""
+    """The mean gain by a policy over schemes. The baseline is the best one of each task, in the mean over tasks."""
     both = [(row.score[name], row.score["none"]) for row in rows if row.positions == positions]
     both = [(x, y) for x, y in both if len(x) and len(y)]
     if not both:

@@ -1,4 +1,4 @@
-"""The results of chi2023's trainings, by seed: answers, losses, alignments. And the verdicts of its tables, with their
+"""The results of chi2023's trainings, by seed: answers, losses, alignments; and the verdicts of its tables, with their
 cells and sentences."""
 
 import pandas as pd
@@ -24,12 +24,12 @@ def answers(trials, model, task, mode, length, column="accuracy"):
 
 
 def of_task(trials, task, mode, length):
-    """The same for the model that learned the task."""
+    """answers() for the model that learned the task."""
     return answers(trials, trials.about["tasks"][task], task, mode, length)
 
 
 def over_all(trials, tasks, lengths, mode, model=""):
-    """For each seed, the mean over tasks and lengths; without a model, of the one that learned each task."""
+    """For each seed, the mean over tasks and lengths; by default, of the model that learned each task."""
     models = {task: model or trials.about["tasks"][task] for task in tasks}
     return average([answers(trials, models[task], task, mode, length) for task in tasks for length in lengths])
 
@@ -51,7 +51,7 @@ def temperature(trials, task, mode, length):
 
 
 def attention(trials, task, length, name, first_layer):
-    """A statistic of attention before alignment: the mean over the encoder, or of its first layer."""
+    """A statistic of attention before alignment: the mean over all layers of the encoder, or its first layer's."""
     found = {}
     records = trials.records(trials.about["tasks"][task], file(task, "maximum probability", "aligned", "json"))
     for seed, record in records.items():
@@ -77,7 +77,7 @@ def verdict_on(trials, task, verdict):
 
 
 def guarded(trials, text):
-    """A sentence on the learned tasks, and one on the others."""
+    """A sentence on the learned tasks, and one on the remaining tasks."""
     count = [standing(trials, task) for task in trials.about["tasks"]].count
     n, why = count("not learned"), "answers at the trained length are not above guesses by more than their interval."
     if not count("learned"):
@@ -86,7 +86,7 @@ def guarded(trials, text):
 
 
 def columns(x, source=NAN):
-    """The number of seeds, their mean, its interval and the source's number."""
+    """Columns of a .csv file: the number of seeds, their mean, its interval and the source's number."""
     return summary(x, "value") | {"source": source}
 
 
@@ -132,7 +132,7 @@ def length_names(lengths, trained):
 
 
 def source_grid(table, caption, corner, rows, digits):
-    """The source's numbers. rows: the rows of its table, by the names here."""
+    """A grid of the source's numbers. rows: the rows of its table, by our names."""
     frame = published(table)
     cells = [[Cell(name), *(Cell(number(x, digits, 1)) for x in frame.loc[row])] for name, row in rows.items()]
     return Grid(caption, [corner, *frame.columns], cells)

@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of chi2023: biases of heads, quantiles of logits, temperatures against length. And the propositions
+"""Figures 1 to 3 of chi2023: biases of heads, quantiles of logits, temperatures against length; and the propositions
 beside simulated rows of logits."""
 
 import math
@@ -121,7 +121,7 @@ def curves(trials, artifact):
 
 
 def beside(predicted, measured, digits=3, holds=False, after=""):
-    """A prediction, and below it the value of the rows."""
+    """A prediction, and below it the value in the simulated rows."""
     below = "none reaches it"
     if measured is not None:
         below = f"{measured:.{digits}f}, {100 * (predicted / measured - 1):+.1f} %"
@@ -137,8 +137,8 @@ def proposition_row(row):
 
 
 def worst(rows, n, holds):
-    """The largest relative error in % of a proposition, in the rows in which its assumption holds or does not; and
-    their number."""
+    """The largest relative error of a proposition in %, over the rows in which its assumption holds, or does not hold;
+    and the number of these rows."""
     errors = [abs(row[f"tau{n}_predicted"] / row[f"tau{n}"] - 1) for row in rows
               if row[f"assumed{n}"] == holds and row[f"tau{n}"] is not None]  # fmt: skip
     return 100 * max(errors, default=0), f"{len(errors)} row{'s' * (len(errors) != 1)}"

@@ -1,5 +1,5 @@
-"""Propositions 1 and 2 on rows of logits from N(0, variance) and one largest logit: the predicted and the actual weight
-of that logit, entropy, and temperatures that keep either in a longer row. Nothing is trained."""
+"""Propositions 1 and 2 on rows of logits from N(0, variance) and one largest logit: predicted and actual values of that
+logit's weight, of entropy, and of the temperatures that keep either in a longer row. Nothing is trained."""
 
 import json
 
@@ -40,7 +40,7 @@ def means(rows, tau):
 
 
 def temperature(rows, target, of, rises):
-    """Between 0.02 and 1, where the rows have this weight (of = 0) or entropy (1), which are monotonic in it."""
+    """The temperature from 0.02 to 1 at which rows have this mean weight (of = 0) or entropy (of = 1), by bisection."""
     low, high = 0.02, 1.0
 
     def above(tau):
@@ -62,9 +62,9 @@ def proposition1(weight, long, variance):
 
 
 def compared(long, variance, largest):
-    """A row of the table. A proposition's assumption holds where the sum of normal logits' exponentials is near its
-    mean: its relative standard deviation is below L^-1/4 where deviation / tau is below half of sqrt(2 ln L), where the
-    largest of the logits is."""
+    """A row of the table. A proposition's assumption holds if the sum of the normal logits' exponentials is near its
+    mean: its relative standard deviation is below L^-1/4 if deviation / tau is below half of sqrt(2 ln L), the size of
+    the largest of these logits."""
     many = logits(long, variance, largest)
     weight, entropy = means(logits(SHORT, variance, largest), 1)
     predicted = np.exp(largest - variance / 2) / SHORT
@@ -83,7 +83,7 @@ def compared(long, variance, largest):
 
 
 def simulated(folder):
-    """The rows, which propositions.json keeps; the source's long contexts are of 15,000 tokens."""
+    """The rows, which are kept in propositions.json; long contexts have 15,000 tokens, as in the source."""
     path = folder / "propositions.json"
     if not path.exists():
         rows = [compared(keys, variance, largest) for keys in (2048, 15000)

@@ -22,14 +22,14 @@ def verdict(difference, within=0.0):
 
 
 def judged(difference, within, source):
-    """Its row of a .csv file."""
+    """A claim's row of a .csv file."""
     low, high = interval(difference)
     return {"seeds": len(difference), "mean": difference.mean(), "interval_low": low, "interval_high": high,
             "within": within, "source": source, "verdict": verdict(difference, within)}  # fmt: skip
 
 
 def judged_cell(row, nats=False):
-    """The verdict, and below it the difference, its interval and the source's, in points or nats."""
+    """The verdict, and below it the difference, its interval and the source's difference, in points or nats."""
     how = {"digits": 3, "scale": 1, "sign": "+"} if nats else {"sign": "+"}
     ours = [number(row["mean"], **how), *["nats"][:nats], *span((row["interval_low"], row["interval_high"]), **how)]
     source = [] if pd.isna(row["source"]) else [f"source {number(row['source'], **how)}"]

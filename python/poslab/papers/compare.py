@@ -1,5 +1,5 @@
 """`poslab compare`: encodings side by side, ranked by their accuracy on unseen lengths. about["schemes"] has the
-encoding of each trial that can be run, as it is spelled; about["windows"] has the windows of those with one."""
+spelling of the encoding of each possible trial, about["windows"] the window of each encoding that has one."""
 
 import functools
 import itertools
@@ -14,9 +14,9 @@ from .seeds import NAN, difference, interval, mean, number, span
 from .setting import Setting, baselines, strong, tasks, worth
 from .sweep import BASELINES, done, ends, how_many, mean_at, trained_lengths
 
-LEARNED = 0.9  # below it at the trained lengths, accuracy beyond them means little
-FEW = 5  # curves of a chart
-NAMES = 8  # at most, in a sentence
+LEARNED = 0.9  # with less accuracy at trained lengths, accuracy beyond them means little
+FEW = 5  # the most curves in a chart
+NAMES = 8  # the most names in a sentence
 
 
 class Entry:
@@ -34,13 +34,13 @@ class Entry:
         return sum(setting.runs for setting in self.tasks.values())
 
     def rank_by(self, counted):
-        """Its means over these tasks, for each seed that is done on all of them."""
+        """The entry's means over these tasks, for each seed that is done on all of them."""
         scores = pd.DataFrame({task: self.tasks[task].by_seed for task in counted}).dropna()
         self.scores = pd.Series({seed: mean(row) for seed, row in scores.iterrows()}, dtype=float)
         self.mean, self.interval = mean(self.scores), interval(self.scores)
 
     def over_runs(self, value, counted):
-        """The mean of each of these tasks over its runs, then of the tasks."""
+        """The mean over runs for each of these tasks, then over tasks."""
         return mean([mean([value(id) for id in self.tasks[task].at_lr.index]) for task in counted])
 
     def trained(self, counted):
@@ -60,8 +60,8 @@ class Entry:
 
 
 class Ranking:
-    """`counted` are the tasks with a result of every encoding, except those that failed on one; `ranked` are the
-    encodings that were tested on all of them, the best first, and `unranked` the others, as planned."""
+    """`counted` are the tasks with a result of every encoding, except encodings that failed on one; `ranked` are the
+    encodings that were tested on all of these tasks, the best first, and `unranked` the others, as planned."""
 
     def __init__(self, trials):
         asked = trials.asked[trials.asked.index.isin(trials.about["schemes"])]
@@ -89,7 +89,7 @@ class Ranking:
         return {name: mean([self.baselines(task)[name] for task in self.counted]) for name in BASELINES}
 
     def ahead(self, entry, task=None):
-        """Its differences to `none`, by seed; empty for `none` itself."""
+        """The entry's differences to `none`, by seed; empty for `none` itself."""
         if self.none in (None, entry):
             return pd.Series(dtype=float)
         first, second = (e.tasks[task].by_seed if task else e.scores for e in (entry, self.none))
@@ -107,7 +107,7 @@ class Ranking:
         return [list(equal) for _, equal in itertools.groupby(self.ranked, self.place)]
 
     def ties(self, entry):
-        return bool(entry.interval[1] >= self.ranked[0].interval[0])  # false for NaN, which one seed has
+        return bool(entry.interval[1] >= self.ranked[0].interval[0])  # false for one seed, whose interval is NaN
 
 
 def on_task(setting):
@@ -115,7 +115,7 @@ def on_task(setting):
 
 
 def ranked_grid(r):
-    """A row for each encoding, with the baselines at their ranks."""
+    """A row for each encoding, with the baselines where they would rank."""
     head = ["encoding", "rank", "seeds", "mean", "minus none", *r.tested, "at trained lengths", "parameters",
             "time of a step"]  # fmt: skip
     rows = []

@@ -16,7 +16,7 @@ NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
 
 
 def tested(trials, artifact):
-    """Each setting that has a model, with its Setting and a function to its accuracies by length and other fields."""
+    """Each setting with a model: its Setting, and a function that returns its accuracies by length and other fields."""
     for one in artifact["settings"]:
         models = Setting.of(trials, **{name: one[name] for name in ("task", "encoding", "positions")})
         if models.runs:
@@ -96,7 +96,7 @@ def gaps(trials, artifact):
 
 
 def spacing_cells(tests):
-    """One number in a column, or two, for random and, below it, even spacing."""
+    """Cells with one number, or with two: for random spacing, and below it for even spacing."""
     cells = {}
     for test in tests:
         accuracy = number(mean(by_seed(test["accuracy"]))) + "†" * (not test["inside"])
@@ -108,7 +108,7 @@ def spacing_cells(tests):
 
 
 def grid_figure(setting, data):
-    """Random spacing, as in training; gap 1 has only one. Faint: beyond the pool."""
+    """The grid with random spacing, as in training; gap 1 has only one spacing. Faint cells are beyond the pool."""
     data = data[(data["spacing"] == "random") | (data["test_positions"] == "stretched:gap=1")]
     data = data.sort_values(["length", "mean_gap"], kind="stable")
     inside = data[data["within_pool"]].assign(curve="length " + data["length"].astype(str))
@@ -168,7 +168,7 @@ def grid(trials, artifact):
 
 # -- which comes first, the gap or the length? -------------------------------------------------------------------------
 
-LEARNED = 0.25  # share of the way from majority to all right: below that there is little to lose
+LEARNED = 0.25  # a skill, the share of the way from majority to all right: below it there is little to lose
 CHANGES = {
     "with uniform sampling": ("gap", "length"),
     "with the gap all the way down to 1": ("gap to 1", "length at gap 1"),
@@ -176,8 +176,8 @@ CHANGES = {
 
 
 def which_first(gap, length):
-    """A row of the costs, by seed, of a change of the gap at the same length, and of the length at the same gap. The
-    verdict names the more expensive one if the interval of their difference over seeds excludes zero."""
+    """A row with the costs, by seed, of another gap at the same length, and of another length at the same gap. The
+    verdict names the more expensive change if the interval of their difference over seeds excludes zero."""
     more, less = (gap, length) if mean(gap) > mean(length) else (length, gap)
     x = difference(more, less)
     row = {"seeds": len(x)}
@@ -306,7 +306,7 @@ def baselines_at(trials, ids, lengths):
 
 
 def ahead(name, x):
-    """A row of the verdicts: the difference of a sampler to uniform sampling."""
+    """A row of the verdicts: the lead of a sampler over uniform sampling."""
     ends, m = interval(x), mean(x)
     verdict = "inconclusive" if not strong(ends) else "ahead" if m > 0 else "behind"
     return {"trained": name, "minus_uniform": m, "difference_low": ends[0], "difference_high": ends[1],
@@ -323,7 +323,7 @@ def ahead_reading(row):
 
 
 def matched_row(one, trained_length, far):
-    """The accuracies of a setting at the trained length and, for each rule, beyond: (rule, lengths, positions, x)."""
+    """A setting's accuracies at the trained length and, for each rule (rule, lengths, positions, x), beyond it."""
     yield "", [trained_length], "same", test_of(one, trained_length, rule="as trained")
     for rule in RULES:
         tests = [t for t in one["tests"] if t["rule"] == rule and t["length"] in far]

@@ -1,6 +1,6 @@
-"""The ladder: encodings that are to be above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
+"""The ladder: encodings that are meant to beat the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
 about["registered"] is lab/papers/ladder/ladder.toml, which states the candidates, the rules that choose and judge them,
-and the expectations. `poslab reproduce ladder` trains by it, and about["chosen"] says what it chose after the first
+and the expectations. `poslab reproduce ladder` trains by that file, and about["chosen"] has its choice after the first
 stage."""
 
 import numpy as np
@@ -54,7 +54,7 @@ def scores(trials, task, rung, which, stage):
 
 def contests(trials, family):
     """A row for each task: its candidate against its opponent in the second stage, once both are chosen. Holm's
-    correction is over all tasks; unfinished ones have p = 1."""
+    correction is over all tasks; unfinished tasks have p = 1."""
     candidates, rows = rungs(trials, "candidate"), []
     for task, e in expected(trials).iterrows():
         rows.append({"family": FAMILIES[family], "task": task, "p": 1.0, "verdict": "not done"})
@@ -107,7 +107,7 @@ def plan(trials, artifact):
 
 
 def unlike(trials):
-    """Names the differences to the registered runs, so that others are not mistaken for them."""
+    """Names the differences from the registered runs, so that other runs are not mistaken for them."""
     steps = trials.about["registered"]["steps"]
     for other in trials.asked[["preset", "steps"]].drop_duplicates().itertuples():
         if (other.preset, other.steps) != ("tiny", steps):

@@ -1,5 +1,5 @@
-"""The texts above and below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", and other words
-under names of their own. {places} are filled from data. Shared notes are under "# {PLACE}"."""
+"""The texts above and below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", and other texts
+under other names. {places} are filled from data. Shared notes are under "# {PLACE}"."""
 
 import functools
 import pathlib
@@ -32,7 +32,7 @@ def text(place, /, **values):
 
 
 def notes(trials, table, /, **values):
-    """Of "SOURCE:TABLE"."""
+    """The notes of "SOURCE:TABLE"."""
     source, name = table.split(":")
     tables = read(source)
     places = {place: fill for place, fill in OF_TRIALS.items() if any(f"{{{place}}}" in n for n in tables[name])}

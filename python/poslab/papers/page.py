@@ -18,7 +18,7 @@ from ..figures import draw, style
 @dataclass
 class Cell:
     text: str
-    below: list = field(default_factory=list)  # smaller, a line each
+    below: list = field(default_factory=list)  # lines in smaller letters
     strong: bool = False
 
 
@@ -29,7 +29,7 @@ class Grid:
     rows: list  # lists of cells; the first names the row
 
     def mark_best(self, ranks):
-        """The highest of each column; `ranks` has a number for each cell."""
+        """Marks the highest cell of each column; `ranks` has a number for each cell."""
         for column, of_rows in enumerate(np.array(ranks, dtype=float).T, 1):
             if not np.isnan(of_rows).all():
                 self.rows[np.nanargmax(of_rows)][column].strong = True
@@ -61,7 +61,7 @@ class Section:
 
 
 def csv(frame):
-    """Whole numbers without a point, true and false in lower case, and nothing for NaN."""
+    """A .csv file, with whole numbers without a point, true and false in lower case, and nothing for NaN."""
 
     def text(x):
         return f"{x:.0f}" if isinstance(x, float) and x.is_integer() else str(x).lower() if isinstance(x, bool) else x
@@ -102,7 +102,7 @@ def table(grid):
 
 
 def drawn(figure, ending, width=style.COLUMN):
-    """The bytes of a file."""
+    """The bytes of a drawing."""
     vector = style.BEGINS[ending] == style.PGF
     with matplotlib.rc_context(style.settings(ending=ending)):
         charts = draw.escaped(copy.deepcopy(figure.charts), style.TEX if vector else {"$": r"\$"})
@@ -133,7 +133,7 @@ def section_html(name, artifact, section):
 
 
 def write_file(path, data):
-    """Written to another file, then renamed, so that readers get the whole old or the whole new one."""
+    """Writes another file and renames it, so that readers get either all of the old file or all of the new one."""
     beside = path.with_name(path.name + ".partial")
     beside.write_bytes(data if isinstance(data, bytes) else data.encode())
     beside.replace(path)

@@ -17,7 +17,7 @@ from .sweep import done, ends, mean_at, task_cell
 
 
 def beside(ours, theirs, before=()):
-    """The best of all, and below it the paper's and the difference."""
+    """A cell with our best run, and below it the paper's and the difference."""
     return Cell(number(ours.best), [*before, *ours.partly, number(theirs), number(ours.best - theirs, sign="+")])
 
 
@@ -82,7 +82,7 @@ def table4(trials, artifact):
 
 
 def table5(trials, artifact):
-    """The paper has the best of all runs; the comparison is of the best means."""
+    """The paper states the best of all runs; the comparison is between the best means."""
     pairs, rows, data = [], [], []
     for task in tasks(trials):
         of = {c: s for c in COLUMNS[6:] if (s := setting(trials, task, c)).planned}
@@ -106,7 +106,7 @@ def table5(trials, artifact):
 
 # -- table 1, more strictly --------------------------------------------------------------------------------------------
 
-ENOUGH = 3  # seeds of a test: two can be close by luck
+ENOUGH = 3  # the fewest seeds of a test: two can be close by luck
 
 
 def t_test(x):
@@ -118,7 +118,7 @@ TESTS = {"t_holm": t_test, "permutation_holm": flip_test}
 
 
 def signs(trials, artifact):
-    """Each comparison over its seeds, by the bootstrap, Student's interval and flipped signs, and all as one family."""
+    """Each comparison over its seeds, by the bootstrap, Student's interval and sign flips, and all as one family."""
     rows = []
     for task, (plain, random) in itertools.product(tasks(trials), PAIRS):
         c = against_plain(trials, task, plain, random)
@@ -175,7 +175,7 @@ def expected_best(x, m):
     """The mean, over all choices of m values, of the best among them (Tang et al. 2020); NaN for fewer than m."""
     if len(x) < m:
         return NAN
-    best, left, n = 0.0, m / len(x), len(x)  # the remaining probability that the next one is the best
+    best, left, n = 0.0, m / len(x), len(x)  # left: the probability that the next value is the best
     for i, value in enumerate(sorted(x, reverse=True)[: n - m + 1]):
         best += left * value
         left *= (n - i - m) / (n - i - 1)

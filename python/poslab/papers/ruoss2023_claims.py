@@ -23,7 +23,7 @@ SOURCE = -1  # among seeds: the paper's number
 
 
 class Trained:
-    """Numbers by seed, and the paper's. `used` are their settings beyond the trained lengths."""
+    """Numbers by seed, and the paper's. `used` has the settings of those beyond the trained lengths."""
 
     def __init__(self, trials, pool):
         self.trials, self.pool, self.used = trials, pool, []
@@ -58,7 +58,7 @@ class Trained:
         return at[runs.index].set_axis(runs["seed"])
 
     def best(self, task, columns):
-        """By seed, so that luck counts on both sides of a difference."""
+        """The best by seed, so that luck counts on both sides of a difference."""
         return functools.reduce(np.maximum, (self.of(task, c) for c in columns))
 
     def gain(self, task):

@@ -9,7 +9,7 @@ from .trials import printed
 
 @dataclass(frozen=True)
 class Column:
-    """Of table 1."""
+    """A column of table 1."""
 
     name: str
     encoding: str

@@ -56,12 +56,12 @@ def table2(trials, artifact):
     return Section(grids=[grid], notes=below, data=pd.DataFrame(data))
 
 
-GOOD, IN_A_ROW = 0.9, 3  # tests above it: a small test is now and then above by luck
+GOOD, IN_A_ROW = 0.9, 3  # so many tests above GOOD, as a single small test may be above by luck
 
 
 def small_tests(trials, artifact, id):
-    """step, seconds and the mean accuracy beyond the randomized runs' trained lengths; none of a run whose clock is "
-    "lost."""
+    """Step, seconds and mean accuracy beyond the randomized runs' trained lengths; nothing for a run whose clock is
+    lost."""
     trained = trials.asked["train_length"].min()
     rows = [
         (test["step"], test["seconds"],

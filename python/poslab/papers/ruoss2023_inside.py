@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of Ruoss et al. 2023, from the inside of two trained models, and the coverage of positions."""
+"""Figures 5 and 6 of Ruoss et al. 2023, from inside two trained models, and the coverage of positions."""
 
 import functools
 
@@ -129,7 +129,7 @@ def coverage(trials, artifact):
 
 
 def coverage_figure(one, name):
-    """Shares of all pairs for each whole number."""
+    """The share of all pairs for each whole distance."""
     met = {"training": one["trained"]} | {f"length {test['length']}": test["met"] for test in one["tests"]}
     frames = [pd.DataFrame(counts, columns=["distance", "pairs"]).assign(met_in=where) for where, counts in met.items()]
     data = pd.concat(frame.assign(share=frame["pairs"] / frame["pairs"].sum()) for frame in frames)

@@ -23,7 +23,7 @@ def interval(x):
 
 
 def mean(x):
-    """The mean, added in order, as in the program; NaN for none."""
+    """The mean, summed in order, as in the program; NaN without values."""
     return float(np.cumsum(np.asarray(x))[-1] / len(x)) if len(x) else NAN
 
 
@@ -43,7 +43,7 @@ def summary(x, name="mean"):
 
 
 def by_seed(found):
-    """The numbers of a record, {"0": 0.5, ...}."""
+    """A Series of the numbers of a record, {"0": 0.5, ...}."""
     return pd.Series({int(seed): x for seed, x in found.items()}, dtype=float)
 
 
@@ -65,16 +65,16 @@ def t_interval(x):
 
 
 def flip_test(x):
-    """p for a mean of zero, for a symmetric distribution: signs are flipped in all 2^n ways, or for many values in some
-    65,000."""
+    """p for a mean of zero, for a symmetric distribution: signs are flipped in all 2^n ways, or for many values in
+    about 65,000 ways."""
     flipped = stats.permutation_test((np.asarray(x),), np.sum, permutation_type="samples", n_resamples=2**16,
                                      rng=np.random.default_rng(0))  # fmt: skip
     return float(flipped.pvalue)
 
 
 def flip_interval(x):
-    """The interval between means of subsets (Hartigan 1969), for many values of some 65,000; fewer than 6 have none at
-    95 %."""
+    """The 95 % interval between means of subsets (Hartigan 1969), for many values of about 65,000 subsets; fewer than 6
+    values have none."""
     n = len(x)
     if n <= 16:
         sets = np.arange(1, 2**n)[:, None] >> np.arange(n) & 1
@@ -86,13 +86,13 @@ def flip_interval(x):
 
 
 def holm(p):
-    """The corrected p of a family: any of those below 0.05 is wrong with at most that probability (Holm 1979)."""
+    """The corrected p of a family: any of those below 0.05 is wrong with a probability of at most 0.05 (Holm 1979)."""
     return multipletests(p, method="holm")[1] if len(p) else np.asarray(p)
 
 
 def about_intervals(seeds):
-    """The reliability of intervals of so few seeds. The rate at which luck excludes zero was measured on normal
-    values."""
+    """A sentence on the reliability of intervals from so few seeds. The rate at which luck excludes zero was measured
+    on normal values."""
     if seeds < 2:
         return "With one seed there are no intervals: any difference here may be luck."
     text = "Intervals: 95 %, of the mean over seeds, by the bootstrap."

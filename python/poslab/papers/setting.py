@@ -1,5 +1,5 @@
-"""A setting is a task with a scheme: its trials differ only in seed and learning rate. Two of them are compared by
-paired seeds, and a source's claim about them is judged where at least one of them has learned its task."""
+"""A setting is a task with a scheme: its trials differ only in seed and learning rate. Two settings are compared by
+paired seeds, and a source's claim about them is judged if at least one of them has learned its task."""
 
 import functools
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ def tasks(trials):
 
 
 class Setting:
-    """`best` is over all seeds and learning rates, for tables of bests. The rest is of one learning rate: the one with
-    the highest mean, among those with the most finished seeds. Scores are fractions, beyond the trained lengths."""
+    """`best` is over all seeds and learning rates, for tables of bests. The other fields are for one learning rate, the
+    one with the highest mean among those with the most finished seeds. Scores are fractions, beyond trained lengths."""
 
     @staticmethod
     def of(trials, **options):
@@ -60,7 +60,7 @@ class Setting:
 
     @functools.cached_property
     def learned(self):
-        """Whether its mean is above each baseline by more than its interval."""
+        """Whether the mean is above each baseline by more than its interval."""
         return above(self.by_seed, max(self.baselines.values(), default=NAN))
 
     @property
@@ -76,8 +76,8 @@ class Setting:
 
 
 def baselines(trials, of):
-    """By name, over the lengths of the scores: means over the seeds of these trials. None of trials that are not "
-    "done."""
+    """Baselines by name, over the lengths of the scores: means over the seeds of these trials. Empty if no trial is
+    done."""
     rows = [trials.results[id].get("baselines") for id in of.drop_duplicates("seed").sort_values("seed").index]
     rows = [row for row in rows if row]
     return {name: mean([row[name] for row in rows]) for name in BASELINES} if rows else {}
@@ -164,7 +164,7 @@ def comparison_grid(all, caption):
 
 
 def readings(all, winner, loser, sign=1):
-    """Sentences on the verdicts of comparisons in which the source has the winner ahead; with sign=-1, the loser."""
+    """Sentences on the verdicts of comparisons in which the source has the first one ahead; with sign=-1, behind."""
     claimed = [c for c in all if sign * c.paper >= SEEN]
     count = [c.verdict for c in claimed].count
     firm, only, unlearned, incomplete = map(count, ("agrees", "agrees in sign", "not learned", "incomplete"))

@@ -57,7 +57,7 @@ def measured(trials, artifact, columns, table, of="accuracy", scale=100):
 
 
 def beside(row, of="accuracy", digits=1, scale=100, ends=1, source_digits=2):
-    """Our mean, and below it its interval, and the source's printed number."""
+    """A cell with our mean, and below it its interval and the source's printed number."""
     source = [] if pd.isna(row["source"]) else [f"source {number(row['source'], source_digits, scale)}"]
     below = span((row["interval_low"], row["interval_high"]), digits=ends, scale=scale) + source
     return Cell(number(row[of], digits, scale), below)
@@ -201,8 +201,8 @@ def matrices(trials, artifact):
 
 
 def weighted(trials, artifact, formula, set):
-    """The value of a formula, "0.75 Baseline trained, -1 Baseline": weight, method and, in place of the set of texts, a
-    column. Our value by seed and, as "source", the source's."""
+    """The value of a formula such as "0.75 Baseline trained, -1 Baseline": weights, methods and perhaps a column, which
+    replaces the one for the set of texts. Our value by seed and, as "source", the source's."""
     windows = {f"w{eighths}": eighths * trained_length(trials) // 8 for eighths in (2, 4, 8)}
     all = {m["method"]: m for m in artifact["methods"]}
     terms = []

@@ -1,5 +1,5 @@
-"""Sweeps of tasks: accuracies by length, baselines, and how they were trained and tested. A range of lengths is a pair,
-both ends included."""
+"""Sweeps of tasks: accuracies by length, baselines, and how models were trained and tested. A range of lengths is a
+pair, both ends included."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def mean_at(trials, column, lengths):
 
 
 def asked(trials, **options):
-    """The trials that have these options; tables ask for the same ones again and again."""
+    """The trials that have these options; cached, as tables ask for the same trials again and again."""
     key, found = ("asked", *options.items()), trials.settings
     for one in options.items():
         if one not in found:
@@ -47,7 +47,7 @@ def done(trials, **options):
 
 
 def baselines(trials, of, lengths):
-    """Baselines by name, as means over the seeds of these trials of one task: other runs of a seed have the same
+    """Baselines by name, as means over the seeds of these trials of one task; runs with equal seeds have the same
     strings."""
     ids = of.drop_duplicates("seed").sort_values("seed").index
     return {name: mean(mean_at(trials, name, lengths)[ids]) for name in BASELINES}

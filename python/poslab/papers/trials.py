@@ -22,7 +22,7 @@ def printed(table, row, column):
 
 
 def tests(lines):
-    """Each table of each line: (trial, file, columns). "= ID COLUMN" is a column of an earlier table."""
+    """Each table of each line: (trial, file, columns). "= ID COLUMN" refers to a column of an earlier trial's table."""
     known = {}
     for line in lines:
         tables = {file: one for file, one in line.get("tests", {}).items() if not file.endswith(".json")}
@@ -71,8 +71,8 @@ class Trials:
                 "commits": list(filter(None, named["commit"])), "hours": round(hours, 4)}  # fmt: skip
 
     def provenance(self):
-        """A sentence on the program that trained these runs, and on the time that they took and the missing ones take.
-        "Old" if it is another program than the one that draws."""
+        """A sentence on the program that trained these runs, on their time, and on that of missing runs. It begins with
+        "Old" if another program draws them."""
         done = list(self.results.values())
         if not done:
             return ""
@@ -104,7 +104,7 @@ class Trials:
 
     @functools.cached_property
     def tested(self):
-        """For models: a row for each test at each length, on each set of texts or task, with each seed."""
+        """For sources with models: a row for each test at each length, on each set of texts or task, by seed."""
         frames = [
             pd.DataFrame(columns).rename(columns={"task": "set"}).assign(id=id, file=file)
             for id, file, columns in self.tables
@@ -123,7 +123,7 @@ class Trials:
         return self.frames[column]
 
     def records(self, model, file):
-        """The measurements of a model (lab/papers/measured.h), by rising seed."""
+        """The measurements of a model (lab/papers/measured.h), in the order of seeds."""
         seeds = self.asked.loc[self.asked["model"] == model, "seed"].sort_values()
         return {seed: self.kept[id][file] for id, seed in seeds.items() if file in self.kept.get(id, {})}
 

@@ -5,7 +5,7 @@
     y = layer(x)                                # (B, T, C) -> (B, T, C), with gradients
     layer.logits(x), layer.weights(x)           # (B, H, T, T)
 
-Tensors share their memory with the engine, and its parameters are parameters of the module. docs/torch.md has more.
+Tensors share their memory with the engine, whose parameters are parameters of the module. docs/torch.md has more.
 Leaves out: CUDA, float16 and bfloat16, second derivatives.
 """
 

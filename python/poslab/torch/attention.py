@@ -13,13 +13,12 @@ from .bridge import at_one_place, call, of_engine, shared
 class Scheme(nn.Module):
     """An encoding, a sampler and a temperature for `layers` layers: logits, weights and results of queries and keys.
 
-    Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. Their learned
-    numbers are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are
-    resampled by next_pass() while training, so call it before each pass of the model: without it all passes have the
-    same ones, as in evaluation. head_dim: d_model / heads if it is not said. pool: how many positions random samplers
-    draw from and tables have rows for; 2048 if neither it nor the sampler says, and a ValueError where there is nothing
-    that has one. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the
-    trained one. Positions that the encoding does not read are warned of."""
+    Each is spelled as on the command line, or an entry of pl.encodings, pl.samplers, pl.temperatures. Their parameters
+    have the engine's names, such as encoding.layer0.table. While training, next_pass() draws random positions again, so
+    call it before each pass of the model: without it all passes have the same positions, as in evaluation. head_dim: by
+    default d_model / heads. pool: how many positions random samplers draw from and tables have rows for, by default the
+    sampler's or 2048; ValueError if neither exists. train_length: the L of a window of 0.5L, and the trained length for
+    yarn and similar encodings. A warning tells of positions that the encoding does not read."""
 
     embedded = False                            # whether embed() was called
 
@@ -47,8 +46,8 @@ class Scheme(nn.Module):
         self._random = engine._inside.draws_at_random(self.how["positions"])
 
     def _built_with(self, parameters):
-        """The engine's part with these values. Values from elsewhere, as from functional_call, get a separate one:
-        the module keeps its own, and each graph those of its computation."""
+        """The engine's object with these parameters. Tensors from elsewhere, as from functional_call, get a separate
+        object: the module keeps its own, and each graph keeps the parameters of its computation."""
         if all(at_one_place(own, parameters[name]) for name, own in self._built.parameters.items()):
             return self._built
         built = engine._inside.Built(**self.how)
@@ -60,7 +59,7 @@ class Scheme(nn.Module):
         return built
 
     def _move_back(self):
-        """Parameters with new memory get that of the engine's part again, with their values."""
+        """Moves parameters that have new memory back into the engine's memory, with their values."""
         own = self._built.parameters
         for name, parameter in self.named_parameters():
             fits = parameter.shape == own[name].shape and parameter.dtype == torch.float32
@@ -74,7 +73,7 @@ class Scheme(nn.Module):
         self._move_back()
         return self
 
-    def __getstate__(self):                     # for copies and pickles, which have their own part of the engine
+    def __getstate__(self):                     # for copies and pickles, which get an engine's object of their own
         return {name: value for name, value in super().__getstate__().items() if name != "_built"}
 
     def __setstate__(self, state):
@@ -92,14 +91,14 @@ class Scheme(nn.Module):
 
     @property
     def reads_states(self):
-        """Whether it may read x and x_keys, the states from which queries and keys are made."""
+        """Whether the encoding may read x and x_keys, the states from which queries and keys are made."""
         return self._built.reads_states
 
     def next_pass(self):
-        """While training, random positions are resampled for the next pass. Raises ValueError for such positions inside
-        of a backward pass, where torch.utils.checkpoint runs forward() again: they would differ from those before."""
+        """While training, draws random positions for the next pass. With such positions raises ValueError within a
+        backward pass, in which torch.utils.checkpoint runs forward() again: they would differ from the first ones."""
         if self.training and self._random and torch._C._current_graph_task_id() != -1:
-            raise ValueError("poslab.torch: forward() runs again inside of backward(), as torch.utils.checkpoint does, "
+            raise ValueError("poslab.torch: forward() runs again within backward(), as torch.utils.checkpoint does, "
                              f"and {self.how['positions']} would draw other positions than before; let the layers "
                              "share a Scheme, and call its next_pass() before each pass of the model, outside of "
                              "checkpoint()")
@@ -132,11 +131,10 @@ class Scheme(nn.Module):
         return self._call("embed", {"x": x}, positions=positions) if self.adds_to_embedding else x
 
     def forward(self, q, k, v, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
-        """(B, Tq, H, D): the result of queries (B, Tq, H, D), the last ones of the slots, from values (B, Tk, G, D) by
-        keys (B, Tk, G, D).
+        """(B, Tq, H, D): the result of queries (B, Tq, H, D), in the last slots, from keys and values (B, Tk, G, D).
 
         x (B, Tq, C), x_keys (B, Tk, C): the states that queries and keys are made from, for encodings that read them.
-        positions (Tk,) or (B, Tk): in place of those of the sampler. lengths (B,): how many keys each sequence has; the
+        positions (Tk,) or (B, Tk): instead of the sampler's. lengths (B,): how many keys of each sequence are real; the
         others are padding."""
         inputs = {"q": q, "k": k, "v": v, "x": x, "x_keys": x_keys}
         return self._call("attend", inputs, layer=layer, positions=positions, lengths=lengths)
@@ -147,7 +145,7 @@ class Scheme(nn.Module):
         return self._call("logits", inputs, layer=layer, positions=positions, lengths=lengths)
 
     def weights(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
-        """The weights of each query, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
+        """Attention weights, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
         inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
         with torch.no_grad():
             return self._call("weights", inputs, layer=layer, positions=positions, lengths=lengths)
@@ -160,10 +158,10 @@ def _loaded(scheme, keys):                       # a function of the file, for p
 class Attention(nn.Module):
     """Self-attention with any encoding: projections to queries, keys and values, and back to d_model.
 
-    encoding: as for Scheme, which takes the other options, or a Scheme that several layers share; then `layer` says
-    which one this is, and the model calls scheme.next_pass() before each pass. With torch.utils.checkpoint, random
-    positions take a shared one. key_heads: fewer heads of keys and values than of queries. options: positions,
-    temperature, causal, head_dim, pool, train_length, seed, of Scheme."""
+    encoding: as for Scheme, which takes the other options, or a Scheme that several layers share. Then `layer` is this
+    layer's index, and the model calls scheme.next_pass() before each pass. torch.utils.checkpoint with random positions
+    needs a shared Scheme. key_heads: the number of key and value heads, if fewer than query heads. options: those of
+    Scheme, positions, temperature, causal, head_dim, pool, train_length, seed."""
 
     def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
         super().__init__()
@@ -207,8 +205,8 @@ class Attention(nn.Module):
         return q, k, v
 
     def forward(self, x, *, positions=None, lengths=None, cache=None):
-        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after its own,
-        and are added to it."""
+        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after those of
+        the cache, and are added to it."""
         if not self.shares:
             self.scheme.next_pass()
         if self.scheme.adds_to_embedding and not self.scheme.embedded:
@@ -233,7 +231,7 @@ class Attention(nn.Module):
         return self.scheme.logits(q, k, x, layer=self.layer, **how)
 
     def weights(self, x, **how):
-        """The weights of each slot: (B, H, T, T), without a gradient."""
+        """Attention weights: (B, H, T, T), without a gradient."""
         q, k, _ = self._of(x)
         return self.scheme.weights(q, k, x, layer=self.layer, **how)
 
@@ -243,13 +241,13 @@ class Attention(nn.Module):
 
 
 class Cache:
-    """Keys and values of one layer, before any position enters, for all encodings. A sampler that is not sequential
-    draws once, for all slots up to the capacity."""
+    """Keys and values of one layer, kept without positions, so that all encodings can use it. A sampler other than
+    sequential draws once, for all slots up to the capacity."""
 
     def __init__(self, layer, capacity, sequences=1):
         scheme, size = layer.scheme, (whole("sequences", sequences, 1), whole("capacity", capacity, 1))
         if not scheme.how["causal"]:
-            raise ValueError("poslab.torch: only causal attention can go on from a cache; give causal=True")
+            raise ValueError("poslab.torch: only causal attention can continue from a cache; give causal=True")
         self.length, self.capacity, self._layer = 0, size[1], layer
         self._kept = [torch.empty(*size, layer.key_heads, layer.head_dim) for _ in range(2)]
         self._kept.append(torch.empty(*size, scheme.how["d_model"]))
@@ -257,11 +255,11 @@ class Cache:
         if scheme.how["positions"] != "sequential":
             self._positions = samplers[scheme.how["positions"]].draw(capacity, seed=scheme.how["seed"])
             if self._positions.shape != (1, capacity):
-                raise ValueError(f"poslab.torch: {scheme.how['positions']} draws no position for each slot, which a "
+                raise ValueError(f"poslab.torch: {scheme.how['positions']} lacks a position for each slot, which a "
                                  "cache needs; choose another sampler, such as sequential")
 
     def with_newest(self, layer, *newest):
-        """All keys, values and states, the newest (B, T, ...) after the `length` slots that it has."""
+        """All keys, values and states: the cache's `length` slots, then the newest ones (B, T, ...)."""
         if layer is not self._layer:
             raise ValueError("poslab.torch: this cache belongs to another layer; each needs its own, from "
                              "layer.cache()")
@@ -275,12 +273,12 @@ class Cache:
         return [kept[:, :until] for kept in self._kept]
 
     def positions_of(self, slots, given):
-        """Positions of the first slots in a call that gives these, or None."""
+        """Positions of the first `slots` slots for a call in which positions are `given`, or None."""
         if given is None and self.given and self.length:
             raise ValueError(f"poslab.torch: an earlier call with this cache gave positions; give those of all {slots} "
                              "slots again, as it keeps none")
         return self.positions(slots) if given is None else given
 
     def positions(self, slots=None):
-        """Positions of the first slots, or of all in the cache; None for the sampler's own."""
+        """Positions of the first `slots` slots, by default of all in the cache; None if the sampler counts them."""
         return None if self._positions is None else self._positions[0, :self.length if slots is None else slots]

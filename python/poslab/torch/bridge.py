@@ -1,5 +1,5 @@
-"""A call of the engine as a step of PyTorch's autograd. Values share their memory in both directions; gradients are
-passed on. """
+"""A call of the engine as a step of PyTorch's autograd. Both sides share the memory of values, and gradients are passed
+on."""
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -11,19 +11,19 @@ def shared(tensor, name, gradient=False):
     """A tensor of PyTorch as one of the engine, on the same memory if it is contiguous. Raises ValueError unless it is
     float32 on the CPU."""
     if tensor.device.type != "cpu":
-        raise ValueError(f"poslab.torch: {name} is on {tensor.device}, and its kernels for PyTorch run on the CPU; "
+        raise ValueError(f"poslab.torch: {name} is on {tensor.device}, but poslab.torch runs on the CPU; "
                          "move the model and its inputs there with .cpu()")
     if tensor.dtype != torch.float32:
         raise ValueError(f"poslab.torch: {name} is {tensor.dtype}, and the engine computes in float32; use .float()")
     if not tensor.numel():
         raise ValueError(f"poslab.torch: {name} is {tuple(tensor.shape)}, which is empty; give one sequence and one "
-                         "slot at least")
+                         "slot or more")
     own = engine.from_numpy(tensor.detach().contiguous().numpy())
     return own.require_grad() if gradient else own
 
 
 def of_engine(tensor):
-    """The reverse: a tensor of PyTorch on the memory of one of the engine, which it keeps alive."""
+    """The reverse of shared(): a tensor of PyTorch on the memory of an engine's tensor, which it keeps alive."""
     return torch.from_numpy(tensor.numpy())
 
 
@@ -33,10 +33,10 @@ def at_one_place(own, tensor):
 
 
 def call(function, inputs, parameters):
-    """function(**inputs), with gradients. inputs: tensors of PyTorch by name; None is left out. parameters: pairs of a
-    parameter of the engine and the tensor of PyTorch that has the same values and gets its gradient."""
+    """function(**inputs), with gradients. inputs: tensors of PyTorch by name, without those that are None. parameters:
+    pairs of an engine's parameter and the tensor of PyTorch with the same values, which gets the gradient."""
     inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
-    if torch.is_autocast_enabled("cpu"):        # the context has rounded to bfloat16
+    if torch.is_autocast_enabled("cpu"):        # autocast has rounded them to bfloat16
         inputs = {name: tensor.float() for name, tensor in inputs.items()}
     own, theirs = [p[0] for p in parameters], [p[1] for p in parameters]
     tensors = [*inputs.values(), *theirs]
@@ -59,7 +59,7 @@ class _Call(torch.autograd.Function):
             ctx.piece = engine._inside.TapePiece(since)
         ctx.y, ctx.inputs = y, [*inputs, *parameters]
         result = of_engine(y)
-        ctx.save_for_backward(*tensors, result)             # PyTorch raises if one of them has been changed since
+        ctx.save_for_backward(*tensors, result)             # so that PyTorch raises in backward() if one has changed
         return result
 
     @staticmethod

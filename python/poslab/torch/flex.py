@@ -1,5 +1,5 @@
-"""Encodings as score_mod and mask_mod of torch.nn.attention.flex_attention: those that only add to a logit, scale it or
-mask it, by the slots of query and key."""
+"""Encodings as score_mod and mask_mod of torch.nn.attention.flex_attention, if all that they do is to shift, scale or
+mask a logit by the slots of query and key."""
 
 import copy
 
@@ -12,10 +12,10 @@ from .attention import Scheme
 def score_mod(scheme, length, *, layer=0, device="cpu"):
     """For flex_attention(q, k, v, score_mod=...) with queries and keys in slots 0 to length - 1, on that device.
 
-    It holds a number for each head and distance, or for each pair if distances are not enough, from the present
-    parameters, and their gradients. Query i is in slot i: where the queries are the last of the slots, add to i the
-    number of slots before them. PyTorch raises IndexError for other slots and heads. ValueError for an encoding that
-    turns queries and keys, or whose numbers for a pair depend on the number of slots."""
+    It holds a number for each head and distance, or for each pair if distances are not enough, from the current
+    parameters, which get gradients. Query i is in slot i: if the queries are only the last slots, add to i the number
+    of slots before them. PyTorch raises IndexError for other slots and heads, and this function ValueError for an
+    encoding that rotates queries and keys, or whose numbers for a pair depend on the number of slots."""
     gain, bias = (table.to(device) for table in _tables(scheme, length, layer))
 
     def modified(score, batch, head, query, key):
@@ -38,8 +38,8 @@ def mask_mod(scheme, length, *, layer=0, device="cpu"):
 
 
 def _place(table, length, head, query, key):
-    """The place of a pair in a table, and beyond its end for slots and heads that the table is not for, as their
-    distance, or a negative index, might be in the table nevertheless."""
+    """The index of a pair in a table. For slots and heads that the table lacks it is beyond the end, as their distance,
+    or a negative index, might be in the table nevertheless."""
     head, query, key = (torch.as_tensor(at) for at in (head, query, key))
     inside = (head >= 0) & (query >= 0) & (query < length) & (key >= 0) & (key < length)
     place = (key - query + length - 1,) if table.dim() == 2 else (query, key)
@@ -54,7 +54,7 @@ def _tables(scheme, length, layer):
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 
     def logits_of(scheme, slots, score):
-        """The logits of queries and keys with equal products / sqrt(D)."""
+        """The logits of queries and keys whose products / sqrt(D) are all `score`."""
         q = torch.full((1, slots, heads, size), score * size ** -0.5)
         return scheme.logits(q, torch.ones_like(q), layer=layer)[0]
 
@@ -62,7 +62,7 @@ def _tables(scheme, length, layer):
         bias, one = logits_of(scheme, slots, 0.0), logits_of(scheme, slots, 1.0)
         return torch.where(bias > -torch.inf, one - bias, 1.0), bias
 
-    other = copy.deepcopy(scheme)               # with random parameters, as zeros would hide terms
+    other = copy.deepcopy(scheme)               # gets random parameters, as zeros would hide terms
     drawn = torch.Generator().manual_seed(1)
     for p in other.parameters():
         p.data += torch.randn(p.shape, generator=drawn) / 2

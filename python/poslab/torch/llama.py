@@ -15,30 +15,30 @@ KNOWN = ("llama", "mistral", "qwen2", "qwen3")
 
 
 def patch(model, encoding, *, temperature="none", positions="sequential", train_length=None, seed=0):
-    """Gives a model of transformers this encoding, in place, and returns it. It trains, and generates with its cache,
-    which may be static.
+    """Gives a model of transformers this encoding, in place, and returns the model. It can be trained, and generates
+    with its cache, which may be static.
 
         model = AutoModelForCausalLM.from_pretrained(folder)
         pt.patch(model, "rerope:window=512")
 
     Pairing, base and trained length come from the checkpoint unless the encoding states them. train_length, by default
-    its original_max_position_embeddings or else max_position_embeddings, is the trained length of yarn and its like,
-    and what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError for models of
-    other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation is scaled,
-    such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ...; position_ids that begin anew at 0
-    are packed documents, each by itself, where there is no cache and no attention_mask, and others are refused.
-    save_pretrained() writes the encodings that a config.json can express, and refuses others; torch.save() stores any
-    patched model."""
+    original_max_position_embeddings or else max_position_embeddings, is the trained length for yarn and similar
+    encodings, and the L of a window of 0.5L. The encoding's parameters are in model.model.poslab. Raises ValueError for
+    other kinds of model, for encodings that add to the embedding, and for rope if the checkpoint's own rotation is
+    scaled, as with llama3: name that encoding. Positions are the sampler's, or 0, 1, 2, ... Without cache and
+    attention_mask, position_ids that restart at 0 mark packed documents, each computed by itself; any others are
+    refused. save_pretrained() writes the encodings that a config.json can express, and refuses the rest; torch.save()
+    stores any patched model."""
     if not hasattr(getattr(model, "config", None), "model_type"):
-        raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
-                         f"is {model!r:.60}")
+        raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained returns it, but was "
+                         f"given {model!r:.60}")
     config, inner = model.config, getattr(model, "model", model)
     if config.model_type not in KNOWN:
-        raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, and this is {config.model_type}; "
+        raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, but this model is {config.model_type}; "
                          "`poslab lm eval --hf FOLDER --encoding NAME` tests other families, too")
     if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
         raise ValueError(f"poslab.torch: this {config.model_type} has a sliding window of {config.sliding_window}, "
-                         "which patch() would drop; set model.config.sliding_window = None first, if that is meant")
+                         "which patch() would drop; to drop it, set model.config.sliding_window = None first")
     if hasattr(inner, "poslab"):
         raise ValueError("poslab.torch: this model is patched already; load it anew")
     heads = config.num_attention_heads
@@ -47,14 +47,14 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     trained = trained or config.max_position_embeddings
     encoding = spelling(encoding=encoding)["encoding"]
     with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
-    # Counted positions are unlimited, and a table must hold them; a sampler names its own pool.
+    # Positions that are counted have no limit, so a table gets many rows; a sampler names its own pool.
     counted = not engine._inside.has_pool(spelling(positions=positions)["positions"])
     own_pool = {"pool": 2 ** 20} if counted and engine._inside.has_rows(with_usual) else {}
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
                     train_length=trained, **own_pool)
     if scheme.adds_to_embedding:
-        raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() leaves as it is; choose an "
+        raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() does not change; choose an "
                          "encoding of attention, such as rerope")
     _register()
     inner.poslab, inner.rotary_emb = scheme, _NoRotation(size, config)
@@ -69,26 +69,26 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
 
 
 def _with_usual(encoding, config, size, trained):
-    """With the pairing, the base and the trained length of the checkpoint as defaults of the encoding's options."""
+    """The encoding with the checkpoint's pairing, base and trained length for options that it leaves out."""
     name, _, said = encoding.partition(":")
     rope = config.rope_parameters
     if name == "rope" and rope.get("rope_type", "default") != "default":
         own = engine._inside.hf_rope(json.dumps({"rope_parameters": rope}), config.max_position_embeddings, size)
         raise ValueError(f"poslab.torch: this checkpoint's rotation is {rope['rope_type']}, which rope would drop; "
-                         f"use {own!r}, which is its own, or first set model.config.rope_parameters[\"rope_type\"] = "
-                         '"default", if that is meant')
+                         f"use {own!r}, which is its own, or, to drop it, first set "
+                         'model.config.rope_parameters["rope_type"] = "default"')
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
     usual = {"pairing": "half", "base": repr(float(rope["rope_theta"])).replace("+", ""), "length": str(trained)}
     given = {part.split("=")[0] for part in said.split(",")}
-    takes = {"pairing": "half", "base": " .. ", "length": "0.5L"}       # others are schemes, such as dape's base
+    takes = {"pairing": "half", "base": " .. ", "length": "0.5L"}       # of other types are options such as dape's base
     more = [f"{o['name']}={usual[o['name']]}" for o in options
             if o["name"] in usual.keys() - given and takes[o["name"]] in o["takes"]]
     return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
 
 
 def _store_honestly(model, inner, scheme, size):
-    """transformers reads config.json alone. It gets the encoding if rope_parameters can express it, so that
-    save_pretrained() and push_to_hub() store it; for others these two are refused."""
+    """transformers reads only config.json. If rope_parameters can express the encoding, the configuration gets it, so
+    that save_pretrained() and push_to_hub() store it; otherwise these two raise ValueError."""
     config, how = model.config, scheme.how
     rotation = engine._inside.hf_rope_parameters(how["encoding"], size, config.max_position_embeddings)
     if rotation and how["temperature"] == "none" and how["positions"] == "sequential":
@@ -102,7 +102,7 @@ def _store_honestly(model, inner, scheme, size):
 
 def _refuse_to_store(what, *args, **how):
     raise ValueError(f"poslab.torch: config.json cannot express {what}, and transformers would load this model without "
-                     "it; use torch.save(model, FILE), or load model.state_dict() into a model that is patched alike")
+                     "it; use torch.save(model, FILE), or load model.state_dict() into a model with the same patch")
 
 
 class _NoRotation(nn.Module):
@@ -127,7 +127,7 @@ class _NoRotation(nn.Module):
 def _next_pass(module, args, kwargs):
     module.poslab.next_pass()
     masked = (kwargs.get("attention_mask") if len(args) < 2 else args[1]) is not None
-    # gradient checkpointing repeats these with the layer
+    # gradient checkpointing calls the layer again with the same arguments
     return args, kwargs | {"poslab_pass": module.poslab.passes, "poslab_masked": masked}
 
 
@@ -140,8 +140,8 @@ def _register():
 
 
 def _keep_slots(module, args, kwargs):
-    """The number of slots including this pass, as a static cache has keys beyond them. For encodings that read states
-    also those of this pass, and those of all keys, which are kept with the cache."""
+    """Stores the number of slots including this pass, as a static cache has more keys. For encodings that read states,
+    also stores the states of this pass and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
     cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
     seen = 0 if cache is None else int(cache.get_seq_length(module.layer_idx))
@@ -159,7 +159,7 @@ def _keep_slots(module, args, kwargs):
 
 
 class _WithStates:
-    """Applies a cache's operation on its sequences, as in beam search, to its kept states, too."""
+    """A cache whose operations on sequences, as in beam search, also move the states that are kept with it."""
 
     def _move_states(self, moved):
         kept = self.__dict__.get("poslab_states", {})
@@ -179,8 +179,8 @@ class _WithStates:
 
 
 def _borders(positions, batch, alone):
-    """The borders of packed documents, [[0, 5, 12], ...] for each sequence, from positions (1 or B, T) that begin anew
-    at 0; None where there are none, or transformers would not part them: beside a mask or a cache (not alone)."""
+    """The borders of packed documents, [[0, 5, 12], ...] for each sequence, from positions (1 or B, T) that restart at
+    0. None without such documents, or with a mask or a cache (not alone), as transformers then separates none."""
     if positions is None or not alone:
         return None
     rows = positions.expand(batch, -1)
@@ -194,48 +194,48 @@ def _must_match(borders, **given):
     """Checks that the borders of a collator for flash attention, cu_seq_lens, are those of the positions."""
     for name, lengths in given.items():
         if lengths is not None and (borders is None or len(borders) > 1 or borders[0] != lengths.tolist()):
-            raise ValueError(f"poslab.torch: {name} are {lengths.tolist()!s:.60}, and position_ids begin documents "
-                             f"elsewhere or nowhere; give position_ids that begin anew at each, one sequence, no "
+            raise ValueError(f"poslab.torch: {name} are {lengths.tolist()!s:.60}, but position_ids begin documents "
+                             "elsewhere or nowhere; give one sequence whose position_ids restart at each document, no "
                              "attention_mask, and use_cache=False")
 
 
 def _of_documents(borders, call, joined, tensors):
-    """call() of each document's part of the tensors (B, T, ...), where joined(b, from, to, result) puts it."""
+    """Calls call() with each document's part of the tensors (B, T, ...), and joined(b, from, to, result)."""
     for b, row in enumerate(borders):
         for first, end in itertools.pairwise(row):
             joined(b, first, end, call(*(None if x is None else x[b:b + 1, first:end] for x in tensors)))
 
 
 def _must_count(positions, lengths, queries, keys):
-    """Whether slots are counted from the first one, as patch() assumes; padding may be anything."""
+    """Raises ValueError unless positions count slots, as patch() assumes; those of padding do not matter."""
     slots = torch.arange(keys - queries, keys)
     if positions is not None:
         wrong = positions != slots
         if (wrong if lengths is None else wrong & (slots < lengths[:, None])).any():
-            raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, and patch() counts slots: 0, "
-                             "1, 2, ..., after those of a cache; leave them out, and give texts one by one or padded, "
-                             "or packed with position_ids that begin anew at 0, use_cache=False and no attention_mask")
+            raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, but patch() counts slots: 0, "
+                             "1, 2, ..., after those of a cache; leave them out and give texts one by one or padded; "
+                             "for packed texts let them restart at 0, with use_cache=False and no attention_mask")
 
 
-# Arguments of transformers' attention that change its result, and that encodings have no use for.
+# Arguments of transformers' attention that would change its result, but that poslab's attention lacks.
 IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux")
 
 
 def _refuse_other_attention(module, dropout, scaling, size, kwargs):
-    """Settings of a model or a pass, perhaps made after patch(), that its attention would ignore."""
+    """Refuses settings of a model or a pass, perhaps made after patch(), that poslab's attention would ignore."""
     ignored = [name for name in IGNORED if kwargs.get(name) is not None]
     if ignored:
-        raise ValueError(f"poslab.torch: attention of a patched model has no {ignored[0]}, and this pass asks for it; "
+        raise ValueError(f"poslab.torch: attention of a patched model has no {ignored[0]}, but this pass asks for it; "
                          "leave it out of the call or of model.config")
     if not (getattr(module, "is_causal", True) and getattr(module.config, "is_causal", True)):
-        raise ValueError("poslab.torch: attention of a patched model is causal, and is_causal is False here; leave it "
+        raise ValueError("poslab.torch: attention of a patched model is causal, but is_causal is False here; leave it "
                          "True, or build the layers from pt.Attention(..., causal=False)")
     if dropout:
         raise ValueError("poslab.torch: attention has no dropout of weights; set model.config.attention_dropout = 0 "
                          "before the model is made")
     if abs(scaling * size ** 0.5 - 1) > 1e-6:
-        raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by 1 / sqrt({size}); "
-                         "patch() does not suit it")
+        raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, but encodings by 1 / sqrt({size}); "
+                         "patch() cannot be used with it")
 
 
 def _lengths(mask, queries, slots):
@@ -243,13 +243,13 @@ def _lengths(mask, queries, slots):
     if mask is None:
         return None
     if mask.dim() != 2:
-        raise ValueError(f"poslab.torch: attention_mask is {mask.dim()}-D, {tuple(mask.shape)}, and a patched model "
+        raise ValueError(f"poslab.torch: attention_mask is {mask.dim()}-D, {tuple(mask.shape)}, but a patched model "
                          "takes one of padding, (batch, slots); leave it out: attention is causal without it")
     mask = mask.bool()
     lengths = mask.sum(-1)
     decodes = queries != slots and not mask.all()
     if mask.shape[1] != slots or decodes or (mask != (torch.arange(slots) < lengths[:, None])).any():
-        raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
+        raise ValueError("poslab.torch: padding must be on the right, with none while decoding from a cache; set "
                          "tokenizer.padding_side = 'right', or generate from one text at a time")
     return lengths
 
@@ -257,8 +257,8 @@ def _lengths(mask, queries, slots):
 def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
     """As transformers calls it: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and weights (B, H, Tq, Tk) or None."""
     if not hasattr(module, "poslab"):
-        raise ValueError("poslab.torch: this model is not patched, and shares its config with one that is; make each "
-                         "from a config of its own, as copy.deepcopy(config)")
+        raise ValueError("poslab.torch: this model is not patched, but shares its config with one that is; give each "
+                         "model a config of its own, as by copy.deepcopy(config)")
     scheme, slots = module.poslab[0], module.poslab_slots
     _refuse_other_attention(module, dropout, scaling, query.shape[-1], kwargs)
     if scheme.training and scheme._random and kwargs.get("poslab_pass", scheme.passes) != scheme.passes:
@@ -266,7 +266,7 @@ def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.
                          f"{scheme.how['positions']} would draw other positions than before; call backward() before "
                          "the next pass")
     if key.shape[2] < slots:
-        raise ValueError(f"poslab.torch: this {module.poslab_cache} gave {key.shape[2]} keys of {slots} slots, and "
+        raise ValueError(f"poslab.torch: this {module.poslab_cache} gave {key.shape[2]} keys of {slots} slots, but "
                          "patch() needs all of them; use a DynamicCache")
     q, k, v = query.transpose(1, 2), key[:, :, :slots].transpose(1, 2), value[:, :, :slots].transpose(1, 2)
     x, x_keys = module.poslab_states if scheme.reads_states else (None, None)
