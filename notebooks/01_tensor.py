@@ -7,8 +7,8 @@
 # - which operations copy these numbers and which only look at them in another way;
 # - how two shapes are broadcast to one, and what float32 cannot hold.
 #
-# Everything later stands on this. You need Python and a little NumPy. Each question asks you for a **prediction**.
-# Write it down before you run the cell below it: being wrong is how this notebook teaches.
+# All later notebooks build on this one. You need Python and a little NumPy. Each question asks you for a
+# **prediction**. Write it down before you run the cell below it: being wrong is how this notebook teaches.
 
 # %%
 import time
@@ -30,8 +30,8 @@ plt.style.use("course.mplstyle")
 #
 # $$\text{place}(i, j) = i \cdot 4 + j$$
 #
-# **Predict.** In `x` below, which number stands right after the 4 in memory? And how many bytes after the 1 does
-# the 5 begin, which is below it?
+# **Predict.** In `x` below, which number comes right after the 4 in memory? The 5 is below the 1: how many bytes after
+# the 1 does it begin?
 
 # %%
 x = pl.Tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])
@@ -40,9 +40,9 @@ x.shape, x.numpy().ravel().tolist(), x.numpy().strides
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The 5 stands after the 4. NumPy's *strides* say how many bytes one step along each axis is: 16 to the next row, 4 to
-# the next column. So 1 and 5 are 16 bytes apart. The left picture has the places of `x`. The right one has those that
-# the transposed matrix would have if the numbers stayed where they are.
+# The 5 comes after the 4. NumPy's *strides* say how many bytes a step along each axis takes: 16 to the next row, 4 to
+# the next column. So 1 and 5 are 16 bytes apart. Below, the left picture has the places of `x`, and the right one the
+# places that the transposed matrix would have if the numbers stayed where they are.
 #
 # </details>
 
@@ -52,13 +52,13 @@ pl.plot_matrices({"place of x[i, j]": places, "place of x.T[i, j], without a cop
                  row="row i", column="column j");
 
 # %% [markdown]
-# On the right, a row no longer lies side by side. NumPy and PyTorch allow this, and every function must then cope with
-# any strides. poslab does not: **its tensors are always dense and row-major**, so a kernel is a simple loop over a row
-# of numbers. The price is that a transposition copies.
+# On the right, the numbers of a row are no longer side by side. NumPy and PyTorch allow this, and every function must
+# then cope with any strides. poslab does not: **its tensors are always dense and row-major**, so a kernel is a simple
+# loop over a row of numbers. The price is that a transposition copies.
 #
 # ## Who shares memory with whom?
 #
-# `address` is the place in memory where the first number lies. Two things that have the same address are two views of
+# `address` returns the address of a tensor's first number in memory. Two tensors with the same address are two views of
 # the same numbers.
 #
 # **Predict.** Which of these five have the address of `x`?
@@ -142,13 +142,13 @@ pl.plot_matrices({"(3, 1)": column, "(1, 4)": row, f"sum {total.shape}": total},
 
 # %% [markdown]
 # One subtraction of this kind makes the central matrix of this course. The tokens of a text stand in *slots*, counted
-# from 0. In attention (notebook 03) each token looks at the others: as the one that looks it is a *query*, as one that
-# is looked at a *key*. How far is each key from each query?
+# from 0. In attention (notebook 03) each token looks at all tokens: the token that looks is the *query*, a token that
+# it looks at is a *key*. How far is each key from each query?
 #
 # ## Exercise 1: all distances at once
 #
-# Write a function that gives a (T, T) tensor whose element (i, j) is $j - i$. Use broadcasting, no loop. The row i is
-# the query's slot and the column j the key's.
+# Write a function that returns a (T, T) tensor whose element (i, j) is $j - i$. Use broadcasting, no loop. Row i is the
+# query's slot, and column j the key's.
 
 # %%
 def distances(length):

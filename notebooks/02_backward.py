@@ -26,7 +26,7 @@ rng = np.random.default_rng(0)
 # $p_{n,c}$ of class $c$ for input $n$, and the loss $L = -\sum_n \ln p_{n,\,\text{right class}}$. `right` has a 1 where
 # the right class is. We ask for the gradient of `w` only.
 #
-# While an op computes its result, it also writes a line on the *tape*: what it read, what it made, and how gradients go
+# When an op has computed its result, it adds a line to the *tape*: what it read, what it made, and how gradients go
 # back through it. `pl.Tape` keeps these lines for us to see.
 #
 # **Predict.** How many ops will there be? Is `right * ...` recorded, although `right` wants no gradient?
@@ -49,8 +49,8 @@ tape
 #
 # </details>
 #
-# Drawn, with the data from top to bottom. A blue box is an op with the shape of its result. Round boxes were there
-# before: `w`, in yellow, wants a gradient, and the grey ones want none.
+# Here is the tape as a picture; data flow from top to bottom. A blue box is an op, with the shape of its result. Round
+# boxes are tensors from before: `w`, in yellow, wants a gradient, and the grey ones want none.
 
 # %%
 tape.plot(x=x, w=w, right=right, loss=loss);
@@ -63,7 +63,7 @@ tape.plot(x=x, w=w, right=right, loss=loss);
 # needed: when a line's turn comes, everything that read its result has had its turn already, because it was recorded
 # later.
 #
-# **Predict.** Which boxes will have a gradient after it? Does `x` have one?
+# **Predict.** Which boxes will have a gradient after `backward()`? Does `x` have one?
 
 # %%
 loss.backward()
@@ -77,7 +77,7 @@ tape.plot(x=x, w=w, right=right, loss=loss);
 #
 # </details>
 #
-# Each op knew only its own formula. For the softmax $y = \text{softmax}(x)$ it is, with $dy$ for
+# Each op knows only its own formula. For the softmax $y = \text{softmax}(x)$ the formula is, with $dy$ for
 # $\partial L/\partial y$:
 #
 # $$dx_i = y_i \Big(dy_i - \sum_k dy_k\, y_k\Big)$$
@@ -115,7 +115,7 @@ for _ in range(2):
 # <details><summary>What came out</summary>
 #
 # Both arrows of $x \cdot x$ bring 3, and they are added: 6. A second `backward()` adds another 6, because a tensor that
-# is used in several places (or in several batches) needs the sum. Before a new step one says `x.clear_grad()`.
+# is used in several places (or in several batches) needs the sum. Before a new step, call `x.clear_grad()`.
 #
 # </details>
 #
@@ -159,10 +159,10 @@ ax.set(xlabel="step ε", ylabel="|difference - gradient|", title="A gradient bes
 #
 # </details>
 #
-# ## What it is for
+# ## What gradients are for
 #
-# Gradients say in which direction the loss grows. Steps against it make a model learn. Here is one with a hidden layer
-# of 8, which learns *exclusive or*: 1 if exactly one of two inputs is 1. Nothing here was told how to differentiate.
+# Gradients say in which direction the loss grows. Steps in the opposite direction make a model learn. Here is a model
+# with a hidden layer of 8. It learns *exclusive or*: 1 if exactly one of two inputs is 1. Nobody had to differentiate.
 
 # %%
 inputs, targets = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]

@@ -5,7 +5,7 @@
 #
 # - every number in an attention of four tokens, because you have computed it;
 # - why logits are divided by $\sqrt D$, and what a causal mask does;
-# - that the *fused* attention gives the same with less memory, and by which trick.
+# - that *fused* attention gives the same result with less memory, and the trick behind it.
 #
 # You need notebook 01. A pocket calculator with $e^x$ is welcome.
 
@@ -46,8 +46,8 @@ for logits in ([0, 0.69, 1.39], [100, 100.69, 101.39], [0, 2.08, 4.16]):
 # ## Four tokens
 #
 # Each token asks with a query $q_i$ and offers a key $k_j$ and a value $v_j$, vectors of $D$ channels. One such
-# attention is a *head*; a layer has several side by side, each with queries, keys and values of its own. Here is one
-# with $D = 2$:
+# attention is a *head*; a layer has several heads side by side, each with its own queries, keys and values. Here is a
+# head with $D = 2$:
 #
 # | token | q | k | v |
 # |---|---|---|---|
@@ -81,10 +81,10 @@ pl.plot_matrices({"logits q·k / √2": logits, "weights: softmax of each row": 
 (weights @ v).numpy().round(3)
 
 # %% [markdown]
-# $o_2 = (0.804, 0.5)$. That is all. Everything else in a transformer makes queries, keys and values, or uses what comes
-# out.
+# $o_2 = (0.804, 0.5)$. That is all of attention. Everything else in a transformer makes queries, keys and values, or
+# uses these outputs.
 #
-# **Predict.** We change the places of tokens 1 and 2, queries, keys and values together. What happens to the outputs?
+# **Predict.** We swap tokens 1 and 2, with their queries, keys and values. What happens to the outputs?
 
 # %%
 order = [0, 2, 1, 3]
@@ -131,8 +131,8 @@ ax.legend();
 #
 # A model that writes text may not look ahead: key $j > i$ gets the logit $-\infty$ and so the weight 0.
 #
-# **Predict.** What is the output of token 0 then? And what are the weights of token 1, whose logits are $(0, 0)$ up to
-# itself?
+# **Predict.** What is the output of token 0 then? And what are the weights of token 1? Its logits for tokens 0 and 1
+# are $(0, 0)$.
 
 # %%
 ahead = np.triu(np.ones((4, 4)), 1)
@@ -183,9 +183,9 @@ def _(attend):
 # %% [markdown]
 # ## Composed and fused
 #
-# What you wrote is the *composed* form: a product, a softmax, a product. It writes down all $T^2$ logits and weights,
-# and the tape keeps them for the backward pass. The *fused* op `pl.attention` gives the same numbers. `pl.Scores` tells
-# it what the logits are: here one product of queries and keys, and a scale.
+# What you wrote is the *composed* form: a product, a softmax, a product. It stores all $T^2$ logits and weights, and
+# the tape keeps them for the backward pass. The *fused* op `pl.attention` gives the same numbers. `pl.Scores` tells it
+# what the logits are: here one product of queries and keys, and a scale.
 #
 # **Predict.** How much memory do the weights of 8 heads take at 4096 tokens, in float32?
 
@@ -249,20 +249,20 @@ ax.legend();
 #
 # </details>
 #
-# ## The trick: a softmax that goes on
+# ## The trick: a softmax in steps
 #
-# How can one compute a softmax over a row that is never there as a whole? Keep three things: the largest logit so far
-# $m$, the sum $z = \sum e^{s_j - m}$, and the output so far $o = \sum e^{s_j - m} v_j$. When a larger logit comes,
+# How can one compute a softmax over a row that is never in memory as a whole? Keep three things: the largest logit so
+# far $m$, the sum $z = \sum e^{s_j - m}$, and the output so far $o = \sum e^{s_j - m} v_j$. When a larger logit comes,
 # scale down what was there (Milakov and Gimelshein 2018; Rabe and Staats 2021; Dao et al. 2022, FlashAttention):
 #
 # $$m' = \max(m, s) \qquad z' = e^{m - m'} z + e^{s - m'} \qquad o' = e^{m - m'} o + e^{s - m'} v$$
 #
 # At the end the output is $o / z$.
 #
-# ## Exercise 2: one step of it
+# ## Exercise 2: one step of this softmax
 #
-# Write the update for one more key with the logit s and the value v. The check feeds it keys one by one, with logits
-# up to 1000.
+# Write the update for one more key with the logit s and the value v. The check gives your function keys one by one,
+# with logits up to 1000.
 
 # %%
 def one_more(m, z, o, s, v):

@@ -1,7 +1,7 @@
 # %% [markdown]
-# # 04 The four doors: every family of encodings as pictures
+# # 04 The four doors: every family of encodings in pictures
 #
-# Attention without positions reads a bag of words: shuffle the tokens, and the outputs are shuffled in the same way.
+# Attention without positions sees a bag of words: shuffle the tokens, and the outputs are shuffled in the same way.
 # After this notebook you know
 #
 # - the four places where positions can enter a transformer;
@@ -22,9 +22,9 @@ plt.style.use("course.mplstyle")
 # %% [markdown]
 # ## Where positions can enter
 #
-# Query $i$ and key $j$ stand at the positions $p_i$ and $p_j$. There are four places, *doors*. $\text{PE}(p)$ is a
-# vector for position $p$, $R(p)$ turns a vector by angles that grow with $p$, $b$ is a number for each distance, and
-# $a_{ij}$ are the weights:
+# Query $i$ and key $j$ are at the positions $p_i$ and $p_j$. Positions can enter in four places, the *doors*.
+# $\text{PE}(p)$ is a vector for position $p$, $R(p)$ rotates a vector by angles that grow with $p$, $b$ is a number for
+# each distance, and $a_{ij}$ are the weights:
 #
 # | door | formula | who uses it |
 # |---|---|---|
@@ -52,8 +52,8 @@ pl.plot_matrices({"sincos: sines left, cosines right": vectors}, row="slot", col
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The first channel of each half turns by 1 radian a slot, the last one by 0.0002. Fast channels tell neighbours apart
-# and slow ones say roughly where we are, like the hands of a clock.
+# The first channel of each half turns by 1 radian a slot, the last one by 0.0002. Fast channels distinguish neighbours,
+# and slow ones give the rough position, like the hands of a clock.
 #
 # </details>
 #
@@ -91,15 +91,15 @@ pl.plot_matrices({f"{n}\nup to {np.nanmax(b):g}": b for n, b in back.items()});
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The colour is how far back the scheme puts a key. Empty pairs are masked: a *causal* query does not
-# see later keys. RoPE goes on to 31, which training has never shown. Only ReRoPE stays within 7, and
-# no longer tells far keys apart. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen
-# either. SelfExtend tells far keys apart in groups, and would need a larger group to stay within 7.
+# The colour shows how far back the scheme puts a key. Empty pairs are masked: a *causal* query does not
+# see later keys. RoPE's distances reach 31, which never occurred in training. Only ReRoPE stays within 7, and
+# no longer distinguishes far keys. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen
+# either. SelfExtend distinguishes far keys by groups, and would need larger groups to stay within 7.
 #
 # </details>
 #
-# A rotation is no number that is added to a logit. Its picture is the mean cosine of its angles: how alike query and
-# key look because of their positions, if their contents are equal. **Predict.** Does this fall steadily with distance?
+# A rotation adds no number to a logit. Its picture is the mean cosine of its angles: how alike query and key look
+# because of their positions, if their contents are equal. **Predict.** Does the cosine fall steadily with distance?
 
 # %%
 ax = pl.encodings.rope.plot("similarity", 64, beside=["pi:factor=4", "rerope:window=7"])
@@ -110,8 +110,8 @@ ax.legend(fontsize="small", ncols=3, loc="lower center");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It swings: each pair of channels is a cosine with a wavelength of its own, and a head of 8 channels has only four of
-# them. PI stretches the curve, and ReRoPE follows RoPE up to its window and is flat beyond. More in notebook 07.
+# It swings: each pair of channels is a cosine with its own wavelength, and a head of 8 channels has only four pairs. PI
+# stretches the curve, and ReRoPE follows RoPE up to its window and is flat beyond. Notebook 07 has more.
 #
 # </details>
 #
@@ -119,7 +119,7 @@ ax.legend(fontsize="small", ncols=3, loc="lower center");
 #
 # ALiBi (Press et al. 2022, section 3) adds $-m\,|j - i|$, where each head has its own slope $m$. That is
 # `symmetric=True`. (Without it, keys on the left get half a slope more, as in the code of Ruoss et al. 2023, so that a
-# model that sees both sides can tell them apart.)
+# model that sees both sides can distinguish them.)
 #
 # **Predict.** With 8 heads the slopes are 1/2, 1/4, ..., 1/256. Which head looks furthest, and what does ALiBi add in
 # head 1 at distance 10?
@@ -152,9 +152,9 @@ pl.plot_matrices({n: pl.encodings[n].matrix(32)[2] for n in names}, one_scale=Fa
 #
 # ## Door 4: weights of their own
 #
-# The last family does not take a softmax of logits. Stick-breaking (Tan et al. 2025) and geometric attention (Csordás
-# et al. 2022, section 3) walk away from the query, and each key takes a share of what the nearer ones left: the share
-# $1/(1 + e^{-z})$, if $z$ is its logit. Neither looks at the query's own slot. Geometric attention looks at both sides,
+# The last family takes no softmax of logits. Stick-breaking (Tan et al. 2025) and geometric attention (Csordás et al.
+# 2022, section 3) walk away from the query, and each key takes a share of what the nearer keys left. If $z$ is its
+# logit, the share is $1/(1 + e^{-z})$. Neither looks at the query's own slot. Geometric attention looks at both sides,
 # in turn to the right and to the left.
 #
 # There is no logit to draw, so we look at the weights. The values are one-hot: value $j$ is 1 in channel $j$ only. Then
@@ -175,17 +175,17 @@ pl.plot_matrices({"none: softmax": weights("none", False), "stick_breaking, caus
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One half, one quarter, one eighth: near keys win although no position was read at all. Only the *order* counts. What
-# no key has taken is lost in stick-breaking; geometric attention divides by the sum of the shares, so one half becomes
-# 0.53.
+# One half, one quarter, one eighth: near keys win although no position was read at all. Only the *order* counts. In
+# stick-breaking the rest that no key takes is lost; geometric attention divides by the sum of the shares, so one half
+# becomes 0.53.
 #
 # </details>
 #
 # ## All families at a glance
 #
-# Three of each family, as they are before training (head 3, 24 slots). Colours differ from picture to picture: look at
-# shapes. Most are stripes along the diagonal. **Predict** before you look closely: which of the schemes that you have
-# met by now will not be? (`poslab list encodings` has the others.)
+# Three schemes of each family, as they are before training (head 3, 24 slots). Colours differ from picture to picture:
+# look at shapes. Most are stripes along the diagonal. **Predict** before you look closely: which of the schemes that
+# you know by now will have no such stripes? (`poslab list encodings` has the other schemes.)
 
 # %%
 families = {
@@ -224,9 +224,9 @@ print(pl.encodings.kerple.__doc__)
 # %% [markdown]
 # ## Exercise 1: a window that fits
 #
-# A model was trained on 10 slots and has to read 32. Leaky ReRoPE (Su 2023) counts beyond its window as well, but more
-# slowly: $w + (d - w)/k$ for a key $d > w$ slots back. Choose whole numbers `window` $w$ and `leaky` $k$ such that no
-# key is further back than 9, and keys up to 6 slots back stay there.
+# A model was trained on 10 slots and has to read 32. Leaky ReRoPE (Su 2023) also counts beyond its window, but more
+# slowly: a key $d > w$ slots back is at the distance $w + (d - w)/k$. Choose whole numbers `window` $w$ and `leaky` $k$
+# such that no distance is above 9, and the distances of keys up to 6 slots back do not change.
 
 # %%
 def my_window():

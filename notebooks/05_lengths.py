@@ -1,13 +1,13 @@
 # %% [markdown]
-# # 05 Why length generalization fails: positions, distances and gaps never met
+# # 05 Why length generalization fails: positions, distances and gaps never seen
 #
-# A model is trained on strings of up to 10 symbols, and says most of their answers right. On longer strings it fails,
+# A model is trained on strings of up to 10 symbols, and gets most of their answers right. On longer strings it fails,
 # at once or little by little, and at 30 symbols it is worse than someone who has not read the string.
 # After this notebook you know
 #
-# - three things that a longer string brings and training has not met: positions, distances, gaps between neighbours;
-# - how to measure, without training, which share of a test was met;
-# - what this predicts, and where a prediction from it ends.
+# - three things in a longer string that training has never seen: positions, distances, gaps between neighbours;
+# - how to measure, without training, which share of a test was seen in training;
+# - what this share predicts, and what it does not.
 #
 # You need notebook 04. The models here are tiny and train for seconds, so look at shapes and not at single points.
 
@@ -27,7 +27,7 @@ plt.style.use("course.mplstyle")
 # ## The task
 #
 # Bucket Sort: the answer is the input, sorted. An input of $n$ symbols is followed by $n$ empty slots, in which the
-# model says the answer. A string of length 10 takes 20 slots.
+# model gives the answer. A string of length 10 takes 20 slots.
 
 # %%
 task = pl.tasks.bucket_sort
@@ -38,12 +38,12 @@ for length in (10, 30):
     print(f"length {length}:", {name: f"{100 * value:.0f} %" for name, value in task.baselines(length).items()})
 
 # %% [markdown]
-# The token 5 is the empty slot. Of five symbols, guessing gets 20 % (*chance*). *Majority* has not read the string and
-# says the most frequent symbol of each output slot: the first is usually 0, the last 4. The longer the string, the
-# better it is. What matters is whether a model is above *that*. *Content only* knows how often each symbol is in the
-# string and not where: it says the same symbol in all slots. We need it in notebook 06.
+# Token 5 is the empty slot. With five symbols, guessing scores 20 % (*chance*). *Majority* does not read the string,
+# and answers with the most frequent symbol of each output slot: the first is usually 0, the last 4. The longer the
+# string, the better its score. What matters is whether a model is above *majority*. *Content only* knows how often each
+# symbol is in the string but not where: it answers with the same symbol in all slots. We need it in notebook 06.
 #
-# ## First reason: positions never met
+# ## First reason: positions never seen
 #
 # A learned table has a row for each position. **Predict.** Training strings have up to 20 slots. The test has up to 60.
 # Where does the curve break: at length 10, at 20 or at 30? And is the break sudden or smooth? (In these pictures the
@@ -65,9 +65,8 @@ pl.plot_lengths({"learned": learned});
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It breaks at once, where the first untrained slot comes in: at length 11, which takes 22 slots. It falls far below
-# majority, to a guess or less. The rows of new positions are random numbers, and the model reads them as if they said
-# something.
+# It breaks at once, with the first untrained slot: at length 11, which takes 22 slots. It falls far below majority, to
+# chance or less. The rows of new positions are random numbers, and the model reads them as if they meant something.
 #
 # </details>
 #
@@ -83,11 +82,11 @@ ax.set(xlabel="row of the table: position", ylabel="|change| in training", title
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Rows from 20 on have never been read, so they never had a gradient. They are the random numbers of the first day.
+# Rows from 20 on have never been read, so they never had a gradient. They are still their initial random numbers.
 #
 # </details>
 #
-# ## Second reason: distances never met
+# ## Second reason: distances never seen
 #
 # Relative encodings read $p_j - p_i$ and have no table of positions. **Predict.** Does that help beyond length 10? The
 # largest distance in training is 19.
@@ -99,9 +98,9 @@ pl.plot_lengths({"learned": learned, "relative": relative});
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It falls more slowly, because most pairs of a slightly longer string are still at known distances. But it falls. How
-# many pairs are at distances that training has met can be counted, without any model: in a string of $T$ slots there
-# are $2(T - d)$ pairs at distance $d$.
+# It falls more slowly, because most pairs of a slightly longer string are still at known distances. But it falls. We
+# can count the pairs at known distances without any model: in a string of $T$ slots there are $2(T - d)$ pairs at
+# distance $d$.
 #
 # </details>
 
@@ -115,8 +114,8 @@ ax.set(xlabel="slots at test (input and output)", ylabel="pairs, %", ylim=(0, 10
        title="Pairs of slots at a distance below 20");
 
 # %% [markdown]
-# At 60 slots (length 30) nearly half of all pairs are at distances that were never met. And the pairs that matter are
-# among them: an output slot is about as many slots away from its inputs as the string is long. Exercise 1 counts those.
+# At 60 slots (length 30) nearly half of all pairs are at distances that were never seen. And the pairs that matter are
+# among them: an output slot is about as many slots away from its inputs as the string is long. Exercise 1 counts these.
 #
 # ## Seen in training, for any sampler
 #
@@ -135,9 +134,9 @@ for ax, positions in zip(axes, ("sequential", "randomized:max_position=128")):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# All three, whose curves lie on one another at the top of the right picture: training strings of up to 20 slots with
-# random positions show, in time, every position, every distance and every gap that a longer string will have. With
-# positions 0, 1, 2, ... (left) only the gaps, all 1, are known. So let us train with random positions.
+# All three: their curves coincide at the top of the right picture. In time, training strings of up to 20 slots with
+# random positions show every position, every distance and every gap that a longer string will have. With positions 0,
+# 1, 2, ... (left) only the gaps, all 1, are known. So let us train with random positions.
 #
 # </details>
 
@@ -147,12 +146,12 @@ ax = pl.plot_lengths({"learned": learned, "relative": relative, "randomized rela
 ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));         # beside, and not on the curves
 
 # %% [markdown]
-# The same model as *relative*, the same steps, another way to count. This is the finding of Ruoss et al. (table 1).
+# The same model as *relative*, with as many steps, but other positions. This is the finding of Ruoss et al. (table 1).
 #
 # ## Third reason: gaps
 #
-# One curve on the right is not at 100 %: *gaps, as often*. Training has met all gaps, but not as often as a test of
-# that length has them. Twenty slots in a pool of 128 are 6 apart on average, and sixty are 2 apart.
+# One curve on the right is not at 100 %: *gaps, as often*. Training has seen all gaps, but not as often as they occur
+# in a test of that length. Twenty slots in a pool of 128 are 6 apart on average, and sixty are 2 apart.
 #
 # **Predict.** We test the randomized model at its *trained* lengths, but with the positions 0, 1, 2, ...: gaps of 1
 # only. Is a string of 8 symbols still easy for it?
@@ -165,17 +164,17 @@ ax.set_title("bucket_sort: the same model, two ways to count at test");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At short strings it is clearly worse: every single position and distance was met, but hardly ever so many neighbours
-# at distance 1 together. At length 30, where random gaps are small as well, the two meet. Randomized positions trade
-# unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
+# At short strings it is clearly worse: every single position and distance was seen, but hardly ever so many neighbours
+# at distance 1 together. At length 30, where random gaps are small as well, both scores agree. Randomized positions
+# trade unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
 # [results/gap_shift-tiny](../results/gap_shift-tiny/README.md#which-comes-first-the-gap-or-the-length).
 #
 # </details>
 #
 # ## Exercise 1: the pairs that matter
 #
-# To sort, the output slots $n, \dots, 2n - 1$ have to look at the input slots $0, \dots, n - 1$. Of these $n \cdot n$
-# pairs of a string of length `n`, write the share whose distance occurred in training with up to `trained` slots.
+# To sort, the output slots $n, \dots, 2n - 1$ have to look at the input slots $0, \dots, n - 1$. Write a function for
+# the share of these $n \cdot n$ pairs whose distance occurs in training with up to `trained` slots.
 
 # %%
 def known_pairs(n, trained):
@@ -201,7 +200,8 @@ def _(known_pairs):
 #     return (distance < trained).mean()
 # ```
 #
-# At length 30 this is 21 %, while of all pairs 54 % are known: what sorting needs is lost first.
+# At length 30 this is 21 %, while 54 % of all pairs are at known distances: the pairs that sorting needs are lost
+# first.
 # </details>
 
 # %% [markdown]

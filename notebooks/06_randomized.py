@@ -2,9 +2,9 @@
 # # 06 Randomized positions, and the sorting ablation
 #
 # Notebook 05 ended with a model that was trained with random positions and reads strings of three times its trained
-# length. Why does it? After this notebook you know
+# length. Why can it do that? After this notebook you know
 #
-# - the law of sorted random positions, and how to check a sampler against it;
+# - the distribution of sorted random positions, and how to check a sampler against it;
 # - what an *ablation* is: to take away one ingredient and see whether the effect goes;
 # - that the order of the positions does the work, and what is left without it.
 #
@@ -26,8 +26,8 @@ plt.style.use("course.mplstyle")
 # ## What is drawn
 #
 # The recipe of Ruoss et al. (2023, section 3): take a pool of $N$ positions, more than any string needs. For a string
-# of $n$ slots draw $n$ different ones, every subset equally likely. Sort them, and give slot $j$ the $j$-th. Draw anew
-# at every step.
+# of $n$ slots draw $n$ different positions, every subset equally likely. Sort them, and give slot $j$ the $j$-th. Draw
+# again at every step.
 #
 # **Predict.** Below are 200 draws for 5 slots and for 30 slots from a pool of 128. Where do the first and the last
 # slot lie on average, with 5 slots? And with 30?
@@ -53,16 +53,16 @@ for ax, n in zip(axes, (5, 30)):
 #
 # </details>
 #
-# Every string is spread over the whole pool, be it short or long, so a long string has no position that short ones have
-# not had. But a slot has no position of its own any more: what can a model still learn from positions? **Predict**,
+# Every string is spread over the whole pool, be it short or long, so a long string has no position that short strings
+# have never had. But a slot no longer has a fixed position: what can a model still learn from positions? **Predict**,
 # before you read on.
 #
 # It can learn what holds in all draws: that slot 4 comes after slot 3 and before slot 5. The *order*.
 #
 # ## The ablation
 #
-# If it is the order, then the same random positions in random order should be useless. `unsorted=True` gives just this:
-# the same subset, shuffled. We train three models that differ in nothing else.
+# If the order does the work, then the same random positions in random order should be useless. `unsorted=True` gives
+# just that: the same subset, shuffled. We train three models that differ in nothing else.
 #
 # **Predict.** Which accuracies do you expect at the trained lengths (up to 10) and at length 30, for positions that are
 # sequential, sorted random, and unsorted random?
@@ -87,15 +87,15 @@ pl.plot_lengths(runs);
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Unsorted positions are useless even at the trained lengths. What is left is what a model without any positions can do:
-# count the symbols, and say the same in every slot. That is *content only* of notebook 05: it gets 37 % at length 10
-# and 30 % at length 30, about as much as the unsorted model. In the paper the same happens (table 3): the scheme falls
-# back to what the model reaches without positions.
+# Unsorted positions are useless even at the trained lengths. The model can only do what one without positions can:
+# count the symbols, and give the same answer in every slot. That is *content only* of notebook 05: it scores 37 % at
+# length 10 and 30 % at length 30, about as much as the unsorted model. In the paper the same happens (table 3): the
+# scheme falls back to the accuracy of the model without positions.
 #
 # </details>
 #
-# So *random* is not the point, and *sorted* is. The randomness is only there so that training meets the distances which
-# longer strings will have.
+# So the point is not *random* but *sorted*. Randomness is only there so that training sees the distances that longer
+# strings will have.
 #
 # **Predict.** Did the unsorted model learn more slowly, or nothing at all? Look at the loss, where $\ln 5 = 1.61$ nats
 # is that of a guess among five symbols.
@@ -132,8 +132,8 @@ pl.plot_lengths(pools);
 # <details><summary>What came out</summary>
 #
 # Read this with care: one seed, 300 steps. The smallest pool is learned fastest, because its draws vary little and
-# every distance comes often. But it cannot hold a longer string than this. Between 128 and 2048 these runs do not
-# say which is better. The paper takes 2048 for strings of up to 500 symbols, and trains 2 million steps.
+# every distance is frequent. But it cannot hold longer strings than these. Whether 128 or 2048 is better, these runs do
+# not say. The paper takes 2048 for strings of up to 500 symbols, and trains 2 million steps.
 #
 # </details>
 #
@@ -173,8 +173,8 @@ def _(draw):
 # %% [markdown]
 # ## Exercise 2: a gap of one
 #
-# How likely is it that two neighbouring slots get neighbouring positions? Of $n$ slots and a pool of $N$, the chance is
-# $n / N$ for each pair of neighbours. A test with sequential positions has nothing but gaps of 1. What is the chance
+# How likely is it that two neighbouring slots get neighbouring positions? With $n$ slots and a pool of $N$, the chance
+# is $n / N$ for each pair of neighbours. A test with sequential positions has nothing but gaps of 1. What is the chance
 # that *all* $n - 1$ gaps of a training string of $n = 10$ slots from a pool of $N = 128$ are 1? Count the subsets:
 # there are $\binom{128}{10}$ of them, and how many are a run without holes?
 
@@ -197,7 +197,7 @@ def _(chance):
 # chance = 119 / comb(128, 10)
 # ```
 #
-# $5 \cdot 10^{-13}$: a string as dense as that is never met in training. This is the third reason of notebook 05.
+# $5 \cdot 10^{-13}$: training never sees a string as dense as that. This is the third reason of notebook 05.
 # </details>
 
 # %% [markdown]

@@ -3,12 +3,11 @@
 #
 # Most language models use RoPE and are trained on texts of one length. After this notebook you know
 #
-# - what the frequencies of RoPE are, and which of them a training sees whole;
+# - what the frequencies of RoPE are, and which of them make a full turn in training;
 # - what position interpolation (PI), NTK-aware scaling and ReRoPE change, in one picture each;
 # - how they do on a small language model that was trained with RoPE and reads 8 times its trained length.
 #
-# You need notebooks 04 and 05. The model is trained by the program `poslab`, because Python cannot train language
-# models yet; `./dev build` makes the program.
+# You need notebooks 04 and 05. The program `poslab` trains and tests the model; `./dev build` makes the program.
 
 # %%
 import matplotlib.pyplot as plt
@@ -32,7 +31,7 @@ plt.style.use("course.mplstyle")
 # where $\phi_m$ comes from the contents. So every pair is a hand of a clock, which shows the distance.
 #
 # **Predict.** With $D = 16$ there are 8 hands. The first takes $2\pi = 6.3$ positions for a turn. How many of the eight
-# come round within 32 positions?
+# make a full turn within 32 positions?
 
 # %%
 f = 10000.0 ** (-np.arange(0, 16, 2) / 16)
@@ -50,18 +49,18 @@ axes[1].set(title="Positions for a full turn", xlabel="pair m", xticks=range(1, 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Two: in the right picture only $m = 0$ and $m = 1$ lie below the trained length. In training the other six turn by
-# a part of their circle only, the slowest by a six-hundredth of it. A text of 256 tokens turns them to angles that no
-# training has seen. That is what "RoPE does not extrapolate" means.
+# Two: in the right picture only $m = 0$ and $m = 1$ are below the trained length. In training the other six cover only
+# a part of their circle, the slowest a six-hundredth of it. A text of 256 tokens turns them to angles that training has
+# not seen. That is what "RoPE does not extrapolate" means.
 #
 # </details>
 #
 # ## Three repairs
 #
-# A model is trained and shall read texts $s$ times as long, without further training.
+# A trained model has to read texts $s$ times as long, without further training.
 #
-# - **PI** (Chen et al. 2023): all positions divided by $s$. All angles are then known ones, but neighbours are only
-#   $1/s$ apart, which training has not met either.
+# - **PI** (Chen et al. 2023): all positions are divided by $s$. All angles are then known, but neighbours are only
+#   $1/s$ apart, which training has not seen either.
 # - **NTK-aware** (bloc97 2023): a larger base than 10000, such that the slowest pair is slowed by $s$. The fastest
 #   is not slowed at all. Exercise 1 asks for the base.
 # - **ReRoPE** (Su 2023): frequencies stay, and distances end at a window: $\min(d, w)$.
@@ -77,9 +76,8 @@ ax.set(title="Positions for a full turn, factor 8", xlabel="pair m", xticks=rang
 # <details><summary>What came out</summary>
 #
 # NTK-aware turns the line around its left end. *By parts*, as released before YaRN, has NTK-aware's frequencies for the
-# two pairs that come round in training, and slows the others down as PI does. (YaRN itself, Peng et al. 2024, section
-# 3.2, leaves only pairs alone that come round 32 times.) ReRoPE has RoPE's line: it changes distances and not
-# frequencies.
+# two pairs that make a full turn in training, and slows the others down as PI does. (YaRN itself, Peng et al. 2024,
+# section 3.2, keeps only pairs that make 32 turns.) ReRoPE has RoPE's line: it changes distances and not frequencies.
 #
 # </details>
 #
@@ -105,9 +103,9 @@ ax.legend(fontsize="small", ncols=2, loc="upper center");
 #
 # ## On a language model
 #
-# The text is a made-up language of `poslab lm`, `copy_grammar`, in which words come back, so that looking far is of
-# use. A decoder of two layers reads windows of 32 tokens for 600 steps. Then the same weights read up to 256 tokens
-# with other encodings in RoPE's place.
+# The text is `copy_grammar`, a made-up language of `poslab lm` in which clauses are repeated, so that it pays to look
+# far back. A decoder of two layers trains on windows of 32 tokens for 600 steps. Then the same weights read up to 256
+# tokens with other encodings in RoPE's place.
 #
 # **Predict.** Order these by their accuracy at 256 tokens, 8 times the trained length: RoPE as it is, no positions at
 # all, PI, NTK-aware, ReRoPE with a window of 16.
@@ -136,8 +134,8 @@ figure.legend(fontsize="small", loc="outside right center");
 # - PI and NTK-aware lose already at 32 tokens, since neighbours no longer look as they did. With further training they
 #   recover. Without it, PI is here no better than no positions at all.
 # - ReRoPE is RoPE at 32 tokens, and *gains* at 64 and 128: it makes use of the longer text.
-# - At 256 tokens the model without positions, which is the worst but one at 32, has come out best. The right picture
-#   says where: beyond a hundred tokens all others fall, even ReRoPE, whose distances are all known. Something else
+# - At 256 tokens the model without positions, which is the second worst at 32, is best. The right picture shows where
+#   the others lose: beyond a hundred tokens they fall, even ReRoPE, whose distances are all known. Something else
 #   changes with the length. That is the subject of the next notebook.
 #
 # </details>

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 08 Dispersed attention, and temperature
 #
-# Suppose that every distance of a long text is known. Something changes all the same: there are more keys to share one
-# unit of attention. After this notebook you know
+# Suppose that every distance of a long text is known. Something still changes: more keys share one unit of attention.
+# After this notebook you know
 #
 # - how fast the weight of the right key falls with the number of keys, and why $\ln n$ is the measure;
 # - what a temperature policy does, and how to find a temperature by measuring (*alignment*);
@@ -23,7 +23,7 @@ plt.style.use("course.mplstyle")
 # %% [markdown]
 # ## One needle
 #
-# One key is right. Its logit is larger than those of the $n - 1$ others by $g$. Its weight is
+# One key is the right one. Its logit is larger by $g$ than those of the $n - 1$ others. Its weight is
 #
 # $$a = \frac{e^g}{e^g + (n - 1)} = \frac{1}{1 + (n - 1)\,e^{-g}}$$
 #
@@ -43,8 +43,8 @@ ax.legend(fontsize="small");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 0.37 among 256 keys and 0.035 among 4096, where $g = 9.9$ would be needed. The weight is one half where
-# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*.
+# 0.37 among 256 keys and 0.035 among 4096, where $g = 9.9$ would be needed. The weight is one half if $g = \ln(n - 1)$,
+# so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*.
 #
 # </details>
 #
@@ -52,14 +52,14 @@ ax.legend(fontsize="small");
 #
 # $$\lambda_n = \frac{\ln n}{\ln n_0}$$
 #
-# the needle stays found (thick curve), where $n_0$, here 32, is the number of keys that training had (Su 2021; Chiang
-# and Cholak 2022, section 5.3). A factor on the logits is one over a *temperature*.
+# the needle is still found (thick curve). $n_0$, here 32, is the number of keys in training (Su 2021; Chiang and Cholak
+# 2022, section 5.3). A factor on the logits is one over a *temperature*.
 #
 # ## Random logits
 #
-# Without a needle, logits are rather like random numbers. `pl.attention_statistics` says of each row of weights the
-# largest one, and the *entropy* $-\sum_j a_j \ln a_j$ in nats. $e^{\text{entropy}}$ is how many keys share the
-# attention.
+# Without a needle, logits are rather like random numbers. `pl.attention_statistics` returns, for each row of weights,
+# the largest weight and the *entropy* $-\sum_j a_j \ln a_j$ in nats. $e^{\text{entropy}}$ is the number of keys that
+# share the attention.
 #
 # **Predict.** Queries and keys of 16 normal channels. Is the number of keys that share the attention constant, or does
 # it grow like $\ln n$, or like $n$?
@@ -98,10 +98,10 @@ axes[1].legend(fontsize="small");
 #
 # ## Policies
 #
-# poslab has several rules for the factor. `log_n` is $\ln n / \ln 32$ for a query that sees $n$ keys. The same with
-# `only_longer` is at least 1. `llama4` takes a step up at every 32nd key. `yarn` is one number for all queries,
+# poslab has several rules for the factor. `log_n` is $\ln n / \ln 32$ for a query that sees $n$ keys. With
+# `only_longer` this is at least 1. `llama4` takes a step up at every 32nd key. `yarn` is one number for all queries,
 # chosen for texts of 8 times the trained length. **Predict.** A text of the trained length has queries that see 1 to 32
-# keys. Which of the four leave all of these alone?
+# keys. Which of the four rules change none of these queries?
 
 # %%
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
@@ -150,10 +150,10 @@ axes[0].legend(fontsize="small");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# ReRoPE is helped a little, and RoPE is *harmed*. Sharper attention means to trust the logits more. With ReRoPE they
-# are worth it. With RoPE, whose angles are unknown beyond 32 tokens, the mistakes are trusted more, too. So temperature
-# comes second: first make distances known, then take care of their number. And it is a part only: ReRoPE with $\ln n$
-# still falls at 256 tokens.
+# It helps ReRoPE a little, and *harms* RoPE. Sharper attention means more trust in the logits. With ReRoPE they deserve
+# it. With RoPE, whose angles are unknown beyond 32 tokens, mistakes are trusted more, too. So temperature comes second:
+# first make distances known, then take care of the number of keys. And it is only a part of the answer: ReRoPE with
+# $\ln n$ still falls at 256 tokens.
 #
 # </details>
 #

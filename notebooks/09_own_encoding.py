@@ -24,16 +24,16 @@ plt.style.use("course.mplstyle")
 # %% [markdown]
 # ## The formula
 #
-# ALiBi takes the same from a logit for every step of distance. Far away, one step more should matter less. So we try
-# the logarithm:
+# ALiBi subtracts the same number from a logit for every step of distance. Far away, one more step should matter less.
+# So we try the logarithm:
 #
 # $$s_{ij} = \frac{q_i \cdot k_j}{\sqrt D} - m \,\ln(1 + |p_j - p_i|)$$
 #
-# $e^{-m \ln(1 + d)} = (1 + d)^{-m}$: the weights fade by a power of the distance and not exponentially.
+# $e^{-m \ln(1 + d)} = (1 + d)^{-m}$: the weights fall as a power of the distance and not exponentially.
 #
 # A class derived from `pl.Encoding` is an encoding. Its `scores` gets queries and keys, tensors (B, T, H, D), and the
-# positions of the slots, an array (1, T) or (B, T). It says what the logits are: `Piece(q, k)` is the product of
-# queries and keys, then come a scale and a `bias`. The bias is a table with a row for each distance and a column for
+# positions of the slots, an array (1, T) or (B, T). It returns what the logits consist of: `Piece(q, k)` is the product
+# of queries and keys, then come a scale and a `bias`. The bias is a table with a row for each distance and a column for
 # each head; `pairs`, an array (1 or B, T, T), says which row each pair of a query and a key reads.
 #
 # ## A first try
@@ -63,10 +63,10 @@ def report(encoding):
 report(FirstTry)
 
 # %% [markdown]
-# Two laws fail. *shift*: if all tokens move by 100 positions, nothing may change, because no distance does. *Toeplitz*:
-# with the same content everywhere, logits may depend on $j - i$ only. Below each stands the first case in which it was
-# seen: the encoding, the sampler (`per_forward`: one draw for all strings of a batch), the error and its bound. The
-# laws that passed need not concern you; [docs/encodings.md](../docs/encodings.md#a7-invariants-and-golden-values)
+# Two laws fail. *shift*: if all tokens move by 100 positions, no logit may change, because no distance does.
+# *Toeplitz*: with the same content everywhere, logits may depend on $j - i$ only. Below each law is the first case that
+# violates it: the encoding, the sampler (`per_forward`: one draw for all strings of a batch), the error and its bound.
+# The laws that passed need not concern you; [docs/encodings.md](../docs/encodings.md#a7-invariants-and-golden-values)
 # explains them.
 #
 # The picture shows why.
@@ -109,9 +109,9 @@ except ValueError as error:
 #
 # </details>
 #
-# Two more things are said here. `options` gives the slope a range; what is outside is refused. And `laws` declares that
-# this encoding treats both sides alike. The check of *reversal* then tests that it is true. A scheme that breaks a law
-# on purpose declares that, too (`help(pl.Encoding)`).
+# The next class declares two more things. `options` gives the slope a range; values outside it are refused. And `laws`
+# declares that this encoding treats both sides alike, which the check of *reversal* then tests. A scheme that breaks a
+# law on purpose declares that, too (`help(pl.Encoding)`).
 
 # %%
 class LogPenalty(pl.Encoding):
@@ -140,12 +140,11 @@ pl.plot_matrices({"alibi, head 1": alibi.matrix(24)[0], "logpenalty": mine.matri
 # %% [markdown]
 # ## Does it help?
 #
-# In Bucket Sort the answer is the input, sorted. The model reads the input and as many empty slots, and in each of
-# these it has to say one symbol. We train a small model for 300 steps on strings of up to 10 symbols and test to length
-# 30.
+# In Bucket Sort the answer is the input, sorted. The model reads the input and as many empty slots, and has to give one
+# symbol in each empty slot. We train a small model for 300 steps on strings of up to 10 symbols and test to length 30.
 #
-# **Predict.** Without positions all empty slots are alike, so the model must say the same in each of them. Will the
-# penalty be enough to tell them apart? Will it be better or worse than ALiBi, which has another slope in each head?
+# **Predict.** Without positions all empty slots are alike, so the model must give the same answer in each of them. Will
+# the penalty be enough to distinguish them? Will it be better or worse than ALiBi, with another slope in each head?
 
 # %%
 folder = Path(tempfile.mkdtemp())
@@ -170,11 +169,11 @@ pl.plot_lengths(runs);
 #
 # </details>
 #
-# ## Something that it learns
+# ## A learned slope
 #
-# So each head should have a slope of its own. Which one? Let each head learn its own. `learn` makes the parameter, here
-# the logarithm of each slope, which begins at 0; in `scores` it is a tensor with a gradient, and because ops compose,
-# nothing has to be derived by hand. **Predict.** Will its curve lie between those of `logpenalty` and `alibi`?
+# So each head should have its own slope. Which one? Let the heads learn them. `learn` makes the parameter, here the
+# logarithm of each slope, which begins at 0; in `scores` it is a tensor with a gradient, and because ops compose,
+# nothing has to be derived by hand. **Predict.** Will its curve be between those of `logpenalty` and `alibi`?
 
 # %%
 class LearnedPenalty(pl.Encoding):
@@ -199,7 +198,7 @@ pl.plot_lengths(runs).legend(fontsize="small", loc="center left", bbox_to_anchor
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between lengths 6 and 20 it does. On shorter strings it is worse than the fixed slope. Why? **Be careful with such
+# Between lengths 6 and 20 it is. On shorter strings it is worse than the fixed slope. Why? **Be careful with such
 # curves.** This was one seed, one task and a short training. Two of these lines may well change places with
 # another seed. A claim needs several seeds and an interval for the difference; `poslab sweep` and `poslab compare` make
 # them.
@@ -208,8 +207,8 @@ pl.plot_lengths(runs).legend(fontsize="small", loc="center left", bbox_to_anchor
 #
 # ## Exercise: two sides, two slopes
 #
-# In a text that is read from left to right, a key that lies ahead is another thing than one that lies behind. Write the
-# class of
+# In a text that is read from left to right, a key ahead is not the same as a key behind. Write the class of the
+# encoding with
 #
 # $$s_{ij} = \frac{q_i \cdot k_j}{\sqrt D} - m \cdot \begin{cases} p_i - p_j & \text{if } p_j \le p_i
 # \quad\text{(behind)} \\ 2\,(p_j - p_i) & \text{if } p_j > p_i \quad\text{(ahead)} \end{cases}$$

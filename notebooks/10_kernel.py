@@ -3,12 +3,12 @@
 #
 # After this notebook you know
 #
-# - why one and the same formula can be some hundred times faster;
+# - why the same formula can be computed several hundred times faster;
 # - how to draw a *roofline*, and read from it what a kernel waits for;
-# - what is the same on a GPU, and what it would gain there.
+# - what is the same on a GPU, and what a kernel would gain there.
 #
-# You need notebook 01, and for the second exercise notebook 03. All times are of the machine that runs this, on one
-# thread. They are times of the processor, in which waiting for other programs does not count.
+# You need notebook 01, and for the second exercise notebook 03. All times are those of the machine that runs this, on
+# one thread. They are CPU times: waiting for other programs does not count.
 
 # %%
 import math
@@ -83,7 +83,7 @@ ax.invert_yaxis();
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The loops lose by what Python does for every number: boxes, types, calls. NumPy has none of that inside of an
+# The loops lose time by what Python does for every number: boxes, types, calls. NumPy does none of that within an
 # operation. Why is the kernel still faster than NumPy, although both are compiled code?
 #
 # </details>
@@ -173,10 +173,10 @@ ax.legend();
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Arrays have a step where the data no longer fit, since they come by five times. Part of it is the system, which hands
-# out new memory for every large intermediate result; that is most of why they stay below the roof, too. The kernel
-# hardly has a step. Near the bend of the roof memory and arithmetic take about as long, and the processor fetches the
-# next row while it computes this one.
+# Arrays have a step where the data no longer fit, since all data pass five times. Part of the step is the system, which
+# allocates new memory for every large intermediate result; that is also most of the reason why arrays stay below the
+# roof. The kernel hardly has a step. Near the bend of the roof, memory and arithmetic take about as long, and the
+# processor fetches the next row while it computes this one.
 #
 # </details>
 #
@@ -210,8 +210,8 @@ print(f"{5000 * 3350 / 8 / 1024:.0f} rows")           # of which 5000 ns at 3350
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# That is two million numbers. Small models have smaller tensors than that. So on a GPU few kernels count even more than
-# few bytes, which is one more reason to fuse.
+# That is two million numbers, more than the tensors of small models have. So on a GPU fewer kernels matter even more
+# than fewer bytes, which is one more reason to fuse.
 #
 # </details>
 #
@@ -243,8 +243,8 @@ def _(least_time):
 # ## Exercise 2: is attention bound by memory?
 #
 # One head, $T$ tokens, $D$ channels. The two products take $4 T^2 D$ operations and softmax about $15 T^2$. The fused
-# kernel reads q, k, v and writes o: $4 T D$ numbers. The composed one also writes and reads logits and weights: say
-# $8 T^2$ numbers more. Write both intensities (operations for each byte of float32).
+# kernel reads q, k, v and writes o: $4 T D$ numbers. The composed form also writes and reads logits and weights, about
+# $8 T^2$ more numbers. Write both intensities (operations for each byte of float32).
 
 # %%
 def intensities(T, D):

@@ -1,4 +1,4 @@
-"""Checks the answers of the notebooks' exercises. An answer that is still ... is not answered yet."""
+"""Checks the answers to the notebooks' exercises. An answer that is still ... counts as not given."""
 
 
 class NotYet(Exception):
@@ -20,7 +20,7 @@ def check(answer):
         except AssertionError as wrong:
             print(f"Not yet: {wrong}")
         except Exception as error:
-            if isinstance(answer, type) or getattr(error, "of_answer", False):  # so that its own line is seen
+            if isinstance(answer, type) or getattr(error, "of_answer", False):  # so that the answer's line is shown
                 raise
             print(f"Not yet: the check does not accept the answer, and stops with {type(error).__name__}: {error}")
     return run

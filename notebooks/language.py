@@ -1,5 +1,4 @@
-"""The small language model of notebooks 07 and 08. The program `poslab` trains and tests it, because from Python one
-can load language models but not train them."""
+"""The small language model of notebooks 07 and 08, which the program `poslab` trains and tests."""
 
 import csv
 import subprocess
@@ -22,8 +21,8 @@ class Model:
                   "--out", "model")
 
     def test(self, encoding, temperature="none"):
-        """Its accuracy on long texts with another encoding: a list of dicts, one for each length, which has besides
-        the accuracy and the loss of all tokens those of each eighth of the text, as accuracy_1 to accuracy_8."""
+        """The model's test on long texts with this encoding: a list of dicts, one for each length, with accuracy and
+        loss of all tokens, and those of each eighth of the text, such as accuracy_1 to accuracy_8."""
         out = Path(self.folder, "test.csv")
         self._run("eval", "model", "--encoding", encoding, "--temperature", temperature, "--times", "1/2/4/8",
                   "--samples", 32, "-o", out)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: notebooks/run.py [--write] [NOTEBOOK...]     tools/notebooks calls it with the right Python
 
-Runs the notebooks, each in a process of its own and as it stands in its .py (jupytext's percent format). It fails if a
-cell fails or warns, if the .ipynb is not of these cells, if a link leads nowhere, if an exercise that nobody has
-answered counts as right, or if its solution does not. --write puts the outputs into the .ipynb. Ends with a line that
+Runs the notebooks from their .py files (jupytext's percent format), each in its own process.
+Fails if a cell fails or warns, if the .ipynb has other cells, if a link leads nowhere, if an exercise without an answer
+counts as right, or if its solution does not. --write puts the outputs into the .ipynb. Ends with a line that
 ./dev test counts.
 """
 
@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
 HERE = Path(__file__).parent
-SLOW = 180                                    # seconds that a notebook may take on two cores
+SLOW = 180                                    # the most seconds for a notebook on two cores
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 PREDICTION = re.compile(r"\*\*Predict\b")
@@ -31,21 +31,21 @@ SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.S)
 
 
 def cells_of(path):
-    """The notebook of a .py, with names of cells that do not change from run to run."""
+    """The notebook of a .py, whose cells have ids that do not change from run to run."""
     notebook = jupytext.read(path)
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}}
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
         asked = number > 0 and PREDICTION.search(notebook.cells[number - 1].source)
-        folded = cell.cell_type == "code" and asked  # Jupyter shows what came out when one clicks
+        folded = cell.cell_type == "code" and asked  # Jupyter shows the output after a click
         cell.metadata = {"jupyter": {"outputs_hidden": True}} if folded else {}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 
 
 def with_solutions(notebook):
-    """The same, with the code of each <details> and once more the check above it, both marked."""
+    """The notebook with two marked cells after each exercise: the solution's code, and its check once more."""
     cells, check = [], None
     for cell in notebook.cells:
         cells.append(cell)
@@ -88,7 +88,7 @@ def faults(cells):
 
 
 def smaller(png):
-    """The same picture with 256 colours, which takes a third of the room."""
+    """The same picture with 256 colours, in a third of the bytes."""
     small = io.BytesIO()
     Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB").quantize(dither=Image.Dither.NONE).save(
         small, "PNG", optimize=True)
@@ -96,7 +96,7 @@ def smaller(png):
 
 
 def plain(notebook):
-    """As it is committed: without solutions and marks, with small pictures."""
+    """The notebook as it is committed: without solutions and marks, with small pictures."""
     notebook.cells = [c for c in notebook.cells if c.metadata.get("mark") not in ("solution", "checked")]
     for number, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
         cell.execution_count = number + 1
@@ -111,7 +111,7 @@ def plain(notebook):
 
 
 def sources(notebook):
-    """All of its cells that is not made by running them."""
+    """All parts of the cells that do not come from running them."""
     return [(c.cell_type, c.source, c.metadata) for c in notebook.cells]
 
 
@@ -136,7 +136,7 @@ def run(path, write):
 
 
 def seconds():
-    """On the clock, and of processor time that kernels have taken."""
+    """Seconds on the clock, and of the processor time of kernels."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.monotonic(), used.ru_utime + used.ru_stime
 

@@ -117,8 +117,8 @@ def marks(axes, figure):
 
 
 def matrix(axes, figure, vector=False, bar=True):
-    """Draws a matrix. figure: cells (None for empty ones), row, col, and maybe block, first_row, low, high. vector: a path
-    for each cell, as PGF holds no images. Returns the object for the colour bar."""
+    """Draws a matrix. figure: cells (None for empty ones), row, col, and maybe block, first_row, low, high. vector: a
+    path for each cell, as PGF holds no images. Returns the object for the colour bar."""
     cells = np.array(figure["cells"], dtype=float)
     finite = cells[np.isfinite(cells)]
     low, high = (figure.get(end, function(finite) if finite.size else 0.0) for end, function in
