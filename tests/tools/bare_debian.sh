@@ -11,7 +11,7 @@ stop() { echo "bare_debian: $*" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || stop 'a chroot needs root'
 command -v debootstrap > /dev/null || stop 'no debootstrap here: apt-get install debootstrap'
 
-# A namespace of our own: what is mounted in the chroot goes with it, however we end.
+# In our own mount namespace, mounts in the chroot disappear with it, however we end.
 [[ ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$folder"
 
 seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
@@ -36,7 +36,7 @@ try first
 inside dpkg-query -W -f '${Package}\n' > "$folder/after"
 echo "bare_debian: packages before $(wc -l < "$folder/before"), after $(wc -l < "$folder/after")"
 
-# The trap: whoever calls one of these is written down and fails.
+# The trap: a call to one of these is recorded, and fails.
 for manager in apt apt-get apt-cache aptitude dpkg dpkg-deb dpkg-query; do
   rm -f "$root/usr/bin/$manager"
   printf '#!/bin/sh\necho "$0 $*" >> /root/called\nexit 99\n' > "$root/usr/bin/$manager"

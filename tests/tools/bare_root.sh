@@ -7,8 +7,8 @@ inside() {
     DEBIAN_FRONTEND=noninteractive ${proxy:+http_proxy="$proxy"} "$@" < /dev/null
 }
 
-# FOLDER [SUITE]: a new $root in FOLDER, of this process alone, of Debian 12, from FOLDER/base.tar. Whoever comes first
-# makes that, and all others wait for it.
+# FOLDER [SUITE]: makes a new $root in FOLDER, for this process alone, of Debian 12, from FOLDER/base.tar. The first
+# process makes base.tar, and all others wait for it.
 make_bare_root() {
   local base=$1/base suite=${2:-bookworm} mirror file making old
   root=$1/root.$$ proxy=${http_proxy:-}

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Sourced by the tests that are shell scripts. What a check said is in the file `output` of the folder at hand until the
-# next one.
+# Sourced by the tests that are shell scripts. The output of a check is in the file `output` of the working folder until
+# the next check.
 
 good=0 bad=0
-# grep -q at the end of a pipe, but it reads to the end: grep -q leaves at the first match, and whoever writes is then
-# stopped by a signal, which pipefail counts as a failure.
+# grep -q at the end of a pipe, except that it reads to the end: grep -q stops at the first match, and the writer then
+# gets a signal, which pipefail counts as a failure.
 finds() { grep "$@" | cat > /dev/null; }
 
-# Makes a folder, which goes when the script ends, and enters it.
+# Makes a folder, which is removed when the script ends, and enters it.
 scratch() {
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT

@@ -21,7 +21,7 @@ page = root / "build/coverage.md"
 folders = ["core", "autograd", "encodings", "nn", "tasks", "experiment"]
 llvm = "-19"
 
-# Why the unit tests of this build do not get to a line, the first that matches its file.
+# The reasons why this build's unit tests do not reach a line; the first that matches its file counts.
 gpu, isas, python = ("a GPU's: `./dev test release` has the emulated one",
                      "of instruction sets that this build or machine lacks",
                      "for Python and the shell, whose tests are not counted")
@@ -39,7 +39,7 @@ reasons = [
     (r"core/tensor|autograd/tape|experiment/(.*learner|strings|language/)", python),
     (r"core/profile", "of benches and `POSLAB_DEBUG=2` in programs that run on: tests/tools/smoke.sh"),
 ]
-# Why a condition was only ever true or only ever false, the first that matches "FILE: CONDITION".
+# The reasons why a condition was always true or always false; the first that matches "FILE: CONDITION" counts.
 reasons_of_conditions = [
     (r".*: .*(sizeof\(real\)|\bexact$)", "of the double build: `./dev test double`"),
     (r".*: .*(__builtin_cpu_supports|runs_here\(|registers ==|lanes [<>]|\bisa\b|compiler\(\))|"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# ./dev build without root and without sudo, where something is missing: it says what and by which line root installs
-# it, goes on with what there is, and names it once more if the build fails. With sudo that refuses it is the same.
-# A word that is none gets one line with a guess, and a tree that was copied or moved with its build/ and its virtual
-# environments is configured again. A command that is in tools/ is named. All keep to what bash 3.2, macOS's, has.
+# ./dev build without root and without sudo if something is missing: it names what is missing and the command with which
+# root installs it, continues without, and names it once more if the build fails. A sudo that refuses gives the same.
+# An unknown word gets one line with a guess. A tree that was copied or moved with its build/ and its virtual
+# environments is configured again. A command that is in tools/ is named. All files run in bash 3.2, as on macOS.
 # shellcheck disable=SC2034,SC2086           # status and purpose are in conditions for eval; a line is words
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 
-# Words that came with bash 4 or later; an array that may be empty is unset there, and all but these have an element.
+# Syntax of bash 4 or later. In 3.2 an empty array counts as unset; all arrays but these have an element.
 later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
 arrays='"\$\{(mode|more|mine|kept|of_double|options|files|unit)\[@\]\}"'
 too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
@@ -94,7 +94,7 @@ for line in 'help build' 'build --help' 'help test' 'help bench' 'help demo' 'he
   expect '[[ -s said ]]'
 done
 expect '(($(wc -l < "$source/dev") <= 260))'
-# Each command in tools/ may be executed and begins with words about itself; each purpose that is asked for is listed.
+# Each command in tools/ is executable and begins with a description; each purpose that is asked for is listed.
 while read -r tool; do
   expect '[[ -x $source/tools/$tool && $(sed -n 2p "$source/tools/$tool") == "# "[A-Z0-9]* ]]'
 done < <(cd "$source/tools" && find . -type f ! -name '*.*')
@@ -102,7 +102,7 @@ while read -r purpose; do
   expect 'grep -qE "^[^#].* $purpose( |$)" "$source/tools/packages.txt"'
 done < <(grep -hoE '(^|[({] ?|&&) *needs [a-z ]+' "${scripts[@]}" | sed 's/.*needs//' | tr ' ' '\n' | grep . | sort -u)
 
-# A build folder, and a virtual environment, of another place.
+# A build folder and a virtual environment from another path.
 stub cmake 'echo "$*" >> called; mkdir -p build/release
   echo "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/build/release" > build/release/CMakeCache.txt'
 ln -s "$(type -P mkdir)" bin

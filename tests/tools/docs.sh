@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 
 mapfile -t pages < <(find . -name '*.md' -not -path './build/*' -not -path './runs/*' -not -path './.*' | sort)
 
-# The anchors of a page as GitHub makes them from headings: small letters, no punctuation, hyphens for spaces. ASCII.
+# The anchors that GitHub makes from the headings of a page: small letters, no punctuation, hyphens for spaces. ASCII.
 anchors() {   # PAGE
   awk '
     /^ *```/ { code = !code; next }
@@ -74,8 +74,8 @@ cited() (
   return $lost
 )
 
-# What GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for a break. A
-# paragraph that is filled anew gets such a line where a "95 %" is cut in two.
+# Lines that GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for a
+# break. Wrapping a paragraph again may put the % of "95 %" there.
 shown() (
   cd "$source" || exit
   awk '
@@ -100,7 +100,7 @@ one_version() {   # CMake's is the newest of the changelog
   grep -F "VERSION $newest " "$source/CMakeLists.txt"
 }
 
-# How many schemes and samplers there are, wherever a page says it in these words.
+# The numbers of schemes and samplers, in every page that states them in these words.
 counts() (
   cd "$source" || exit
   local lost=0
@@ -124,7 +124,7 @@ counts() (
   return $lost
 )
 
-# Lines below "$ poslab ..." in a block are lines that the command prints.
+# Lines below "$ poslab ..." in a block have to be output of the command.
 printed() {
   local page line output='' lost=0
   for page in "${pages[@]}"; do
@@ -139,7 +139,7 @@ printed() {
   return $lost
 }
 
-# The blocks of a page as files 001:LINE, 002:LINE, ... That they run is asked here, so hundreds of steps become ones.
+# The blocks of a page as files 001:LINE, 002:LINE, ... They only have to run, so hundreds of steps become single steps.
 blocks() {   # PAGE FOLDER
   sed -E 's/(--steps [0-9]+)00 /\1 /' "$1" | awk -v to="$2" '
     /^```sh run *$/ { out = sprintf("%s/%03d:%d", to, ++n, FNR + 1); printf "" > out; next }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `cmake --install` leaves behind: the program, its completion, and a package that other projects find. examples/
-# is built against it in a folder of its own, and each example runs.
+# The results of `cmake --install`: the program, its completion, and a package that other projects find. examples/
+# is built against that package in a separate folder, and each example runs.
 # usage: tests/tools/install.sh BUILD     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 build=$(realpath "$1")
@@ -20,7 +20,7 @@ check 'zsh has its own' grep -q '^#compdef poslab$' there/share/zsh/site-functio
 inside() { [[ -z $(find there/include -name '*.h' -exec grep -l 'include "\(tests\|lab\|cuda\|core/cpu\)/' {} +) ]]; }
 check 'no header needs one that stays behind' inside
 
-# The examples see the installed headers alone, not this checkout.
+# The examples see only the installed headers, not this checkout.
 cp -r "$source/examples" examples
 check 'examples are configured' cmake -G Ninja -S examples -B built -DCMAKE_PREFIX_PATH="$folder/there" \
   -DCMAKE_BUILD_TYPE=Release

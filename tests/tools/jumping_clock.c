@@ -1,6 +1,6 @@
-// A clock of the day that jumps, for tests/tools/torture.py, which loads it before all libraries (LD_PRELOAD): each time it is
-// read it says another time between 1971 and 2100, later or earlier than before. Clocks by which durations are measured
-// say what they always do.
+// A clock of the day that jumps. tests/tools/torture.py loads it before all libraries (LD_PRELOAD). Each time it is
+// read it gives another time between 1971 and 2100, later or earlier than before. Clocks that measure durations are
+// not changed.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>

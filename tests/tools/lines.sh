@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is no line of ours wider than 120 columns, no subject of a commit that main does not have longer than 72, and have the
-# pages of docs/ at most 37,000 words by hand?
+# Checks that no line of ours is wider than 120 columns, that no subject of a commit that main lacks is longer than 72,
+# and that the pages of docs/ have at most 37,000 words by hand.
 # usage: tests/tools/lines.sh [columns | subjects | words]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

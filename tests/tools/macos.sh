@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Is the program C++ for macOS, too? clang parses all of its sources for Apple's processors, with the headers of macOS
-# and the C++ library that zig brings (.venv-portable). Nothing is linked, as the libraries are Debian's, and nothing
-# runs. Libraries of which headers are enough to parse are this machine's.
+# Is the program valid C++ for macOS, too? clang parses all of its sources for Apple's processors, with the headers of
+# macOS and the C++ library from zig (.venv-portable). Nothing is linked, as the libraries are Debian's, and nothing
+# runs. Libraries that are only parsed have this machine's headers.
 # usage: tests/tools/macos.sh BUILD     a build whose list of sources is taken; ends with a line in doctest's form
 set -uo pipefail
 build=$(realpath "$1")
@@ -15,7 +15,7 @@ do
   found=$(find /usr/include /usr/include/"$(gcc -dumpmachine)" /usr/local/include -maxdepth 1 -name "$name" | head -n 1)
   [[ -z $found ]] || ln -s "$found" include/
 done
-# cfloat: toml++ 3.3 takes for granted that others have included it.
+# cfloat: toml++ 3.3 relies on others to include it.
 compiler=("$source/.venv-portable/bin/python" -m ziglang c++ -target aarch64-macos -std=gnu++20 -fsyntax-only -Wno-psabi
           -include cfloat -I"$source" -I"$build/made" -isystem "$folder/include" -DFMT_HEADER_ONLY
           -DPOSLAB_ISA=baseline "-DPOSLAB_ISAS=ISA(baseline)" "-DPOSLAB_KERNEL=")
@@ -28,7 +28,7 @@ clean() { parses "$folder/good.cpp" && ! parses "$folder/bad.cpp"; }
 echo '#include <mach-o/dyld.h>' > good.cpp
 echo '#include <sys/prctl.h>' > bad.cpp
 check 'a header of macOS is found, and one of Linux is not' clean
-# Neighbours that the build compiles as one are parsed as one.
+# Neighbouring sources that the build compiles as one are parsed as one.
 sources() {
   python3 - "$build/compile_commands.json" <<'END'
 import json, re, sys

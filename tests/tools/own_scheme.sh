@@ -21,8 +21,8 @@ cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 
-# As CMake compiles AS, a source of TARGET, but without the optimization that takes most of the time: another file, into
-# another object.
+# Compiles as CMake compiles AS, a source of TARGET, but without the optimization that takes most of the time, and with
+# another source and object.
 compile() {   # TARGET AS FILE OBJECT
   local command
   command=$(ninja -C "$build" -t commands "CMakeFiles/$1.dir/$2.o" | tail -n 1)
@@ -68,7 +68,7 @@ for ((n = 1; n <= holes; ++n)); do
 done
 rm encodings/mine.cpp
 
-# The blocks `sh`, and what is to be typed into files just before the one that needs it.
+# The blocks `sh`, and the text to be typed into files before each block that needs it.
 fill() {
   local n
   for ((n = 1; n <= holes; ++n)); do
@@ -86,20 +86,20 @@ for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do
 done
 [[ -s mine.html && -s runs/mine.html ]]
 
-# A scheme that changes nothing within the strings of the checks: they say so, and what to do.
+# A scheme that changes nothing for the strings of the checks: they report it, with the remedy.
 sed -i 's/std::log1p(std::abs(d))/std::max(0.0, std::abs(d) - 20)/' encodings/mine.cpp
 build_here
 if build/release/poslab check mine > blind; then echo 'a scheme that does nothing in six slots passes'; exit 1; fi
 grep -q 'no difference where there should be one' blind
 grep -q 'follow the trained length, by window_option() of encodings/windows.h' blind
-# Where that length follows the trained one, as a window does, all laws hold; what is kept has the option in its name.
+# If that length follows the trained length, as a window's does, all laws hold; the cached table's name has the option.
 sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/(p, "mine"/(p, fmt::format("mine {}", steepness)/' \
   -e 's/\[\](double d, int)/[w = steepness](double d, int)/' \
   -e 's/{"steepness", 1\., {0, 100}, /window_option("steepness", "0.5L", /' \
   -e 's/"the slope before training"}/"its width")/' -e '1i #include "encodings/windows.h"' encodings/mine.cpp
 build_here
 build/release/poslab check mine > blind || { cat blind; exit 1; }
-# One without a file of NumPy is told so.
+# A scheme without a NumPy file is reported as such.
 if build/release/poslab explain mine --numpy 2> blind; then echo 'there is NumPy from nowhere'; exit 1; fi
 grep -q 'mine has no formula in NumPy: built without python/poslab/formulas/mine.py' blind
 echo 'docs/own_scheme.md works as it stands'

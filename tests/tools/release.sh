@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What tools/release has made, tried as those do who get it: the sums, the wheels in empty environments, those for other
-# systems and the programs on or near them (tests/tools/portable/), the Debian package in a bare Debian (as root, where
+# The files of tools/release, used as their users would: the sums, the wheels in empty environments, those for other
+# systems and the programs on or near these (tests/tools/portable/), the Debian package in a bare Debian (as root, if
 # debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/tools/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
@@ -45,7 +45,7 @@ check 'pip takes that for GPUs here' takes "$wheel"-1cuda-*.whl
 check 'that for older systems there' takes "$wheel-${portable}_$(uname -m).whl" "manylinux_2_28_$(uname -m)"
 check 'and that for ARM there' takes "$wheel-${portable}_aarch64.whl" manylinux_2_28_aarch64
 
-# The package with what it depends on, in a Debian that has nothing else.
+# The package and its dependencies, in a Debian without anything else.
 if [[ $(id -u) == 0 ]] && command -v debootstrap > /dev/null; then
   # shellcheck source=tests/tools/bare_root.sh
   . "$source/tests/tools/bare_root.sh"

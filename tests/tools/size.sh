@@ -38,7 +38,7 @@ some, or raise the budget and say in the commit what the lines are for"
   printf '%-16s %-8s %6d\n' "$folder" "$language" $((there < budget ? there : budget))
 done < tools/size.txt > "$lowered"
 
-# C++ in a folder without a budget would grow unseen.
+# C++ in a folder without a budget would grow unnoticed.
 for folder in $(git ls-files -- '*.cpp' '*.h' '*.cu' '*.cuh' | cut -d/ -f1 | sort -u); do
   grep -qE "^$folder(/[a-z]+)? +(c\+\+|any) " tools/size.txt && continue
   fault "$folder has C++ but no budget; give it one in tools/size.txt"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A sweep on a real Slurm: munge and a cluster of this one machine, with a configuration and state of its own in a
-# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 in the middle and submitted again, one
-# requeued as at the end of its time. Results must be those of an undisturbed run. Needs root, slurm-wlm and munge; no
-# systemd.
+# A sweep on a real Slurm: munge and a cluster of this machine alone, with its own configuration and state in a
+# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 and submitted again, and one
+# requeued as at the end of its time. Results must equal those of an uninterrupted run. Needs root, slurm-wlm and
+# munge, but no systemd.
 # usage: tests/tools/slurm.sh PROGRAM     Ends with a line in doctest's form.
 set -uo pipefail
 program=$(realpath "$1")

@@ -31,7 +31,7 @@ whole() {
 rows() { [[ $(tail -n +2 "$1/${3:-eval.csv}" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }   # RUN LENGTHS [FILE]
 page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
 
-# What a shell would offer after these words: the last one is being typed.
+# The words that a shell would offer after these words, the last of which is being typed.
 offers() {   # WORD WORDS...
   local wanted=$1
   shift
@@ -80,7 +80,7 @@ for shell in zsh fish; do   # where they are installed
   ! command -v "$shell" > /dev/null || check "$shell reads its script" syntax "$shell"
 done
 
-# What a zsh at a terminal makes of a line at the Tab key, with our script read, or found in $fpath as it is installed.
+# The line that zsh at a terminal makes of this one at the Tab key, with our script read, or found in $fpath.
 zsh_makes() {   # WANTED LINE HOW
   mkdir -p zsh && "$program" completion zsh > zsh/_poslab
   program=$program timeout 30 zsh -f -c '
@@ -120,8 +120,8 @@ check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 3
 check 'is kept beside' rows twenty '10 11 12 13' eval-lengths-10-13-samples-32.csv
 check 'and leaves eval.csv as it was' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
 
-# The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
-# its state and one that does not.
+# The same run in one go on one thread, and on two threads with two interruptions, each after a checkpoint: one lets it
+# save its state, and one does not.
 long=("${toy[@]}" --steps $((12000 / slower)) --checkpoint-every 200 --log-every 200)
 cut_off() {   # SIGNAL STATUS COMMAND...: the run in the folder $cut, or cut
   local signal=$1 status=$2 got=0 run=${cut:-cut}
@@ -143,7 +143,7 @@ check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
-# Windows follow the trained length where nothing sets them.
+# Windows follow the trained length unless they are set.
 small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-samples 4 --steps 2)
 check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
 check 'the run says which it is' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
@@ -477,7 +477,7 @@ checkpoint_aligned() {
 check 'and is aligned' checkpoint_aligned
 check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
-# Names that look like options, and checkpoints that are named in place of their runs.
+# Names that look like options, and checkpoints that are named instead of their runs.
 dashed() {
   "$program" train "${toy[@]}" --steps 20 --out -dash > said 2>&1 && "$program" report ./-dash -o dash.html &&
     cat said && ! grep -q 'poslab report -dash' said dash.html
@@ -529,7 +529,7 @@ randomly() {
 }
 check 'what cannot write says nothing else' randomly
 
-# A terminal that is closed: the run is saved, and what nohup began goes on.
+# If its terminal is closed, a run is saved, and one that nohup began continues.
 cut=hung
 check 'a run whose terminal is closed' cut_off HUP 129 "$program" train "${long[@]}" --threads 2 --out hung
 hung_twice() {
@@ -553,7 +553,7 @@ if [[ -c /dev/full ]]; then
     check "output of $words that is lost" refuses 1 'cannot write to the standard output' on_a_full_disk $words
   done
 fi
-# Nobody reads what is said on stderr: the work goes on, and has its status.
+# If nobody reads stderr, the work continues and has its status.
 unheard() {   # RUN HOW: the training, its test and its report
   local status=0
   { "$program" train "${toy[@]}" --steps 20 --out "$1" && "$program" eval "$1" --lengths 1:3 &&

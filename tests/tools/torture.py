@@ -47,7 +47,7 @@ REPRODUCE = "reproduce chi2023:cross --tasks bucket_sort --encodings rope --out 
             "--set seeds=1 --retry --set steps=200 --set train_length=6 --set eval_lengths=1:12 --set layers=1 " \
             "--set heads=2 --set d_model=16 --set eval_samples=2"
 
-# What makes `out`, and what goes on with it where it is there; without the latter the command is said again.
+# The commands that make `out`, and those that continue it if it exists; without the latter the first are repeated.
 JOBS = {
     "train": (f"train {TOY} --steps 800 {OFTEN} --keep-checkpoints on --out out", "resume out --threads 1"),
     "lm": (f"lm train --text @/texts --key-heads 1 --d-ff 24 {MODEL} --batch 4 --train-length 16 --eval-times 1/2 "
@@ -62,12 +62,12 @@ JOBS = {
     "align": ("align @/run --short 4 --long 8,12,16,20 --samples 64 --per head --threads 1 -o out.json", None),
     "report": ("report @/run -o out.html", None),
 }
-# Times stand in them, and nothing that a result depends on; or who worked when.
+# Files with times, on which no result depends, or with the worker of each trial.
 TIMED = re.compile(r"(^|/)((clock|journal|kept)\.jsonl|claims|(result|page)\.json|trials\.csv|[^/]*\.log)$")
-DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # on which there was work
+DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # the days of the work
 LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
 
-# Root may read and write whatever a file's permissions say, unless it gives that up.
+# Root ignores the permissions of files unless it gives that up.
 MORTAL = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 good = bad = 0
@@ -191,8 +191,8 @@ class Torture:
 
     def goes_on(self, job, at, what, by=()):
         """Whoever comes next gets to the end, and to the same bits."""
-        # The children of a killed sweep end a moment later. Until then a run is in use, and the next sweep leaves their
-        # trials to them, so that not all files are there when it ends.
+        # The children of a killed sweep end a moment later. Until then their runs are in use, and the next sweep skips
+        # these trials, so that not all files are there when it ends.
         wanted = files(self.undisturbed(job)).keys()
         for _ in range(100):
             status = self.run(self.command(job, at), at, by)

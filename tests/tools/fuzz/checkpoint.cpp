@@ -1,4 +1,4 @@
-// Checkpoints of our own, as a stranger may send one. The checksum, which random bytes miss, is set right first.
+// Checkpoints of poslab, as from a stranger. The checksum is corrected first, as random bytes would not match it.
 #include "lab/runs/checkpoint.h"
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// Words of a command line, one on each line. They are parsed, and nothing is done. Words after `complete` are the
-// beginning of another command, as shells ask for it.
+// Words of a command line, one on each line, which are only parsed. Words after `complete` are the beginning of another
+// command, for which a shell asks completions.
 #include "apps/command_line.h"
 
 #include <sstream>

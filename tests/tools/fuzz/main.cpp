@@ -14,7 +14,7 @@ namespace {
 
 const fuzz::Target* target = nullptr;
 
-// A line of a dictionary as libFuzzer reads it.
+// A line of a dictionary in libFuzzer's format.
 std::string dictionary_line(const std::string& word) {
   std::string line;
   for (const char c : word) line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

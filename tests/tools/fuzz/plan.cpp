@@ -1,5 +1,5 @@
-// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the rest, which random bytes miss, so
-// each line that is a configuration gets its own.
+// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the rest, which random bytes would not
+// match, so each line that is a configuration gets the right id.
 #include "lab/runs/sweep/plan.h"
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// Safetensors, of an external checkpoint.
+// Safetensors files of external checkpoints.
 #include "lab/files/safetensors.h"
 
 #include "tests/tools/fuzz/target.h"

@@ -1,4 +1,4 @@
-// Spelled samplers, which are also drawn from, temperatures and retrieval tasks.
+// Spelled samplers, from which positions are drawn, and spelled temperatures and retrieval tasks.
 #include "encodings/temperature.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tests/tools/fuzz/target.h"

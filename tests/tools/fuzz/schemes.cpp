@@ -1,4 +1,4 @@
-// Spelled encodings and their compositions: each is refused, or means the same when it is spelled again.
+// Spelled encodings and their compositions: each is refused, or keeps its meaning when it is spelled again.
 #include "encodings/encoding.h"
 #include "tests/tools/fuzz/target.h"
 

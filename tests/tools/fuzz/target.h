@@ -1,5 +1,5 @@
-// The targets of fuzzing. A target takes bytes as the program takes a stranger's file, or the words of a command line.
-// BadInput and Failure are answers. All else is a defect: another exception, a law that does not hold, a sanitizer's
+// The targets of fuzzing. A target reads bytes as the program reads an untrusted file, or the words of a command line.
+// BadInput and Failure are valid answers. All else is a defect: another exception, a violated law, a sanitizer's
 // report, unbounded time or memory. tools/fuzz looks for such bytes; tests/lab/files/fuzz.cpp reads its finds again.
 #pragma once
 #include <functional>
@@ -15,23 +15,23 @@ using Strings = std::vector<std::string>;
 
 struct Target {
   std::string name;
-  Strings sources;  // whose coverage is told
+  Strings sources;  // files whose coverage is reported
   void (*read)(const std::string& bytes);
-  Strings (*seeds)();                             // files that the project writes, or keeps from others: all are read
-  Strings (*words)() = [] { return Strings(); };  // for the fuzzer to put in
-  int longest = 20000;                            // bytes of an input
+  Strings (*seeds)();                             // files that the project writes or keeps: all are read
+  Strings (*words)() = [] { return Strings(); };  // words for the fuzzer to insert
+  int longest = 20000;                            // the most bytes of an input
 };
 const std::vector<Target>& all_targets();
-// Each in the file of its name.
+// Each is defined in the file of its name.
 Target checkpoint(), command_line(), hf_config(), npz(), plan(), samplers(), schemes(), safetensors(), tokenizer_json(),
     tokenizer_model(), toml();
 
-// Does it. Whether it was done, and not answered by BadInput or Failure.
+// Runs the action. Whether it ended without BadInput or Failure.
 bool answered(const std::function<void()>& action);
 inline void check_law(bool law, const char* what) {
   if (!law) throw std::logic_error(what);
 }
 
-std::string golden(const std::string& file);  // of tests/data/huggingface
+std::string golden(const std::string& file);  // the contents of a file of tests/data/huggingface
 
 }  // namespace poslab::fuzz

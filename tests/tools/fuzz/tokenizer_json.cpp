@@ -1,4 +1,4 @@
-// tokenizer.json of byte pairs, and the texts that are read with it.
+// tokenizer.json with byte-pair merges, and texts that are tokenized with it.
 #include "lab/files/json.h"
 #include "lab/hub/hf_tokenizer.h"
 #include "tests/tools/fuzz/target.h"

@@ -1,4 +1,4 @@
-// tokenizer.model and spiece.model, which the library sentencepiece reads.
+// tokenizer.model and spiece.model, the files of the library sentencepiece.
 #include "lab/hub/t5_tokens.h"
 #include "tests/tools/fuzz/target.h"
 

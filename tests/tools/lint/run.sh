@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A fault of each kind, planted in a small tree, is found by tools/lint; the tree without it is clean.
+# tools/lint finds a fault of each kind, planted in a small tree; without faults the tree is clean.
 # Ends with a line that ./dev test counts.
 set -uo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")

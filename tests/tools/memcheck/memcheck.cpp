@@ -1,6 +1,6 @@
-// Run under valgrind besides the program (tests/tools/memcheck/run.sh): all cases of all ops with each instruction set
+// Run under valgrind beside the program (tests/tools/memcheck/run.sh): all cases of all ops with each instruction set
 // that valgrind knows, and planted errors, without which a clean run would prove nothing. Linked with a core/memory.cpp
-// in which each buffer begins without values.
+// whose buffers begin without values.
 #include <doctest/doctest.h>
 #include <valgrind/memcheck.h>
 
@@ -12,7 +12,7 @@
 namespace poslab::test {
 namespace {
 
-// The number of values that are not computed, or computed from unwritten memory.
+// The number of values that were never computed, or that come from unwritten memory.
 size_t without_values(const std::vector<real>& some) {
   size_t count = 0;
   for (const real& x : some) count += VALGRIND_CHECK_MEM_IS_DEFINED(&x, sizeof x) != 0;

@@ -1,6 +1,6 @@
 // Linked with poslab_memcheck in place of PCRE2's function. The machine code that PCRE2 makes of a pattern reads a text
-// 16 bytes at a time, past its end too, and compares bytes that it then leaves out: valgrind reports that, and rightly.
-// Without such code, PCRE2 interprets the pattern (lab/hub/regex.cpp).
+// 16 bytes at a time, also past its end, and ignores these bytes in comparisons: valgrind rightly reports that.
+// Without machine code, PCRE2 interprets the pattern (lab/hub/regex.cpp).
 #include <cstdint>
 
 extern "C" int pcre2_jit_compile_8(void*, uint32_t) { return -45; }  // PCRE2_ERROR_JIT_BADOPTION

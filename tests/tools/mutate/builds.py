@@ -22,12 +22,12 @@ import xml.etree.ElementTree as xml
 from processes import home, run, tree
 
 here = pathlib.Path(__file__).resolve().parent
-at_once = min(2, os.cpu_count())       # faults; a test has threads of its own
+at_once = min(2, os.cpu_count())       # faults at a time; each test has its own threads
 no_output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
-# The folders, which faults are drawn from in turn: their sources, and the tests that are likeliest to notice. These run
-# first, together with whatever has noticed a fault of the folder before.
+# The folders, from which faults are drawn in turn: their sources, and the tests that are likeliest to notice a fault.
+# These run first, together with all tests that have noticed a fault of the folder before.
 folders = {
     "core": (["core/*.cpp", "core/platform/*.cpp"], "core/* autograd/tape.cpp experiment/footprint.cpp"),
     "core/cpu": (["core/cpu/**/*.cpp", "core/cpu/**/*.h"], "core/* autograd/ops.cpp"),
@@ -39,7 +39,7 @@ folders = {
     "lab": (["lab/files/statistics.cpp", "lab/runs/*.cpp", "lab/runs/sweep/*.cpp", "lab/runs/t5/*.cpp"],
             "lab/runs/* lab/files/statistics.cpp"),
 }
-# What only a GPU, emulated or not, or WebAssembly runs, which neither build has.
+# Files that only a GPU, emulated or not, or WebAssembly runs; neither build has them.
 absent = {"autograd/encoder_block.cpp", "autograd/encoder_tail.cpp", "core/platform/exceptions_wasm.cpp",
           "core/platform/own_queue.cpp", "core/cpu/bf16/table.cpp"}
 
@@ -74,7 +74,7 @@ def failing(names, seconds, out, env=None):
         return "the time limit"
     if not done.returncode:
         return ""
-    # A case that only prints a message has a head of its own, too.
+    # A case that only prints a message has its own head, too.
     cases = re.findall(r"^TEST CASE:\s+(.*)$(?:\n(?!={10}).*)*?ERROR", done.stdout.decode(errors="replace"), re.M)
     return cases[-1] if cases else f"exit status {done.returncode}"
 
@@ -102,7 +102,7 @@ class Build:
 
     def ready(self, files=None):
         """Builds what the copy has, and measures the tests that are not those of last time: all, or those of files."""
-        # Kernels are not watched: what they are made of is called billions of times.
+        # Kernels are not watched: their functions are called billions of times.
         flags = "-O1 -DNDEBUG -g1 -finstrument-functions " \
                 "-finstrument-functions-exclude-file-list=/usr/,core/cpu/,tests/,bench/,cuda/"
         linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] * bool(shutil.which("ld.lld"))
@@ -259,7 +259,7 @@ class Build:
         ops = {"POSLAB_OPS_FIRST": kernel_of(file)}
         for names, seconds in self.stages(file, lines, hits):
             while by := failing(names, seconds, out, ops):
-                # A test may stumble over what another left, or over that nothing is left: it says nothing here.
+                # A test may depend on what another one left behind, or on a clean state: then it proves nothing here.
                 if by not in names or by == names[0] or failing([by], self.tests[by]["seconds"], out, ops):
                     return "caught", by
                 names.remove(by)

@@ -11,8 +11,8 @@ import tree_sitter_cpp
 
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
-# What says nothing about a result: messages, checks at compile time, where work is cut into pieces, and which values an
-# option may have, the {0, 1} of {"first", 0, {0, 1}, "smallest position"}.
+# Nodes that do not affect a result: messages, checks at compile time, the sizes of pieces, and the allowed values of an
+# option, such as the {0, 1} of {"first", 0, {0, 1}, "smallest position"}.
 passed_over = {"static_assert_declaration", "throw_statement", "string_literal", "template_argument_list", "comment",
                "ERROR", "attribute_declaration", "array_declarator", "lambda_capture_specifier", "concatenated_string",
                "preproc_include", "preproc_def", "preproc_function_def", "preproc_call"}

@@ -18,7 +18,7 @@ def run(command, cpu=None, timeout=None, check=False, env=None, **more):
         resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
         if cpu:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
-    # The copy has no commit, which would change what is built whenever the checkout's does.
+    # The copy has no commit: otherwise each commit of the checkout would change the build.
     around = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", **os.environ, "GIT_CEILING_DIRECTORIES": str(home),
               **(env or {})}
     with subprocess.Popen(command, start_new_session=True, preexec_fn=limits, stdin=subprocess.DEVNULL, env=around,

@@ -1,6 +1,6 @@
-// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each calls this one when
-// it begins. The first time, its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME, at once,
-// as the caller may be killed; a process that a test starts does the same. The C library has two that do nothing.
+// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each function calls this
+// one when it begins. Its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME the first time,
+// at once, as the process may be killed; a process that a test starts does the same. The C library's two do nothing.
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-extern "C" const char __executable_start;      // where the linker says that the program begins
+extern "C" const char __executable_start;      // the beginning of the program, from the linker
 
 namespace {
 
-constexpr size_t places = 1 << 17;             // several times as many as there are functions
+constexpr size_t places = 1 << 17;             // several times the number of functions
 std::atomic<uintptr_t> seen[places];           // by a hash of the address, in the next free place
 std::atomic<int> file = -1;
 
@@ -39,7 +39,7 @@ extern "C" {
     if (known == 0) break;
   }
   const int error = errno;
-  if (file == -1) file = opened();             // of two threads that open it both may write
+  if (file == -1) file = opened();             // if two threads open it at once, both may write
   if (file >= 0 && write(file, &at, sizeof at) != sizeof at) _exit(99);
   errno = error;
 }

@@ -27,12 +27,12 @@ KINDS = {
     "decoder train": "--preset tiny --task reverse_string --steps 4 --batch 4 --layers 2 --heads 4 --d-model 32 "
                      "--d-ff 16 --train-length 6 --eval-lengths 1:12 --eval-samples 4 --warmup 2",
 }  # fmt: skip
-# Values of options that have no range and no list of words.
+# Values for options that have neither a range nor a list of words.
 SPELLED = {"task": ["even_pairs"], "tasks": ["line"], "encoding": ["alibi", "sincos"], "positions": ["randomized"],
            "temperature": ["log_n"], "test-positions": ["randomized"], "test-temperature": ["log_n"],
            "eval-times": ["1/3"]}  # fmt: skip
 LEFT_OUT = {"preset", "from", "text"}  # of other files, or many options at once
-# A help that says where an option counts: by such a word, or by the name or a value of another option.
+# A help text that says when an option counts: by such a word, or by the name or a value of another option.
 CONDITION = re.compile(r"\b(if|where|unless|without|version|needs|in place of)\b|0:")
 EXCEPTIONS = {  # "thing option" or "thing option value": the reason
     "train test-every": "it writes tests.jsonl alone",
@@ -188,7 +188,7 @@ def replaced(words, option):
     return words if at is None else words[:at] + words[at + 2 :]
 
 
-# Where the usual model refuses a thing: with a mask, with a table of offsets.
+# For things that the usual model refuses: with a mask, with a table of offsets.
 VARIANTS = ([], ["--causal", "on"], ["--encoding", "relative"])
 
 

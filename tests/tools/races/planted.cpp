@@ -36,7 +36,7 @@ __global__ void exchange(real* y, bool race) {
   y[threadIdx.x] = other;
 }
 
-// The same across warps, which __syncwarp does not make wait for each other.
+// The same across warps, which __syncwarp does not synchronize.
 __global__ void exchange_of_warps(real* y, bool race) {
   y[threadIdx.x] = 1;
   __syncwarp();
@@ -45,7 +45,7 @@ __global__ void exchange_of_warps(real* y, bool race) {
   y[threadIdx.x] = other;
 }
 
-// The 16 bytes that one thread loads at once hold a number that another one writes.
+// One thread's load of 16 bytes includes a number that another thread writes.
 __global__ void within_sixteen_bytes(real* y, bool race) {
   if (threadIdx.x == 0) {
     const float4 four = *reinterpret_cast<const float4*>(y);
@@ -54,7 +54,7 @@ __global__ void within_sixteen_bytes(real* y, bool race) {
   if (threadIdx.x == 40) y[race ? 3 : 4] = 1;
 }
 
-// One reads, two others of its warp read again after a __syncwarp: the first read is still there to be met.
+// One thread reads, and two others of its warp read again after a __syncwarp: the race with the first is still found.
 __global__ void written_after_other_warps_read(real* y, bool race) {
   real seen = 0;
   if (threadIdx.x % 32 == 0) seen = y[0], y[64 + threadIdx.x] = seen;

@@ -1,5 +1,5 @@
-// No kernel has a race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, through the fast
-// kernels and through the kernels of cuda/naive/. And planted races are found.
+// No kernel has a race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, by the fast
+// kernels and by those of cuda/naive/. Planted races are found.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ std::string error_of(const std::function<void()>& work) {
   return "";
 }
 
-// Runs the cases with a backend; says how many.
+// Runs these cases with a backend, and returns their number.
 int run_all(const Backend& gpu, const std::function<bool(const OpCase&)>& wanted) {
   const OneThread one;
   const cuda::DeviceMemoryOpen quick;
@@ -38,7 +38,7 @@ int run_all(const Backend& gpu, const std::function<bool(const OpCase&)>& wanted
   return tried;
 }
 
-bool is_small(const OpCase& c) {                                 // watching takes its time
+bool is_small(const OpCase& c) {                                 // watching is slow
   int64_t size = 0;
   for (const Shape& shape : c.shapes) size += size_of(shape);
   return size <= (c.of_gpu ? 27000 : 5000);
@@ -57,7 +57,7 @@ TEST_CASE("races: planted ones in global memory are found, and the same kernels 
     CHECK(said.starts_with(fmt::format("race in global memory: {}, thread ", planted[p].name)));
     CHECK(said.find("planted.cpp:") != said.rfind("planted.cpp:"));            // both places
     CHECK(said.find(planted[p].said) != std::string::npos);
-    CHECK(error_of([&] { planted[p].launch(y.data(), false); }) == "");      // and the next launch is not harmed
+    CHECK(error_of([&] { planted[p].launch(y.data(), false); }) == "");      // the next launch is not affected
   }
 }
 

@@ -16,14 +16,14 @@
 namespace poslab::test {
 namespace {
 
-bool is_small(const OpCase& c) {                                 // emulation takes its time
+bool is_small(const OpCase& c) {                                 // emulation is slow
   int64_t size = 0;
   for (const Shape& shape : c.shapes) size += size_of(shape);
   return size <= (c.of_gpu ? 27000 : 5000);
 }
 bool has_products(const OpCase& c) { return is_product(c) || c.kernel.starts_with("encoder_"); }
 
-// Runs the small cases among those wanted by both, and says how many there were.
+// Runs the small cases among those wanted by both backends, and returns their number.
 int run_both(double tolerance, const std::function<bool(const OpCase&)>& wanted) {
   const OneThread one;
   const BlockKernels blocks;
