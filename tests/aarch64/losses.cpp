@@ -1,4 +1,4 @@
-// Losses of the first steps of the spine, with all their digits: tests/aarch64/run.sh compares two processors by them.
+// Losses of the first steps of the spine, with all their digits, by which tests/aarch64/run.sh compares two processors.
 #define main spine   // the program of docs/spine.md, for its training step
 #pragma GCC diagnostic ignored "-Wreturn-type"   // only main may lack a return
 #include "examples/rope.cpp"

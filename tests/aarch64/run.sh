@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same training on two processors: natively, and as ARM's under qemu. Both print lines of ENCODING STEP LOSS; what
-# differs is in which order sums are added up and whether a product is rounded before it is added.
+# The same training on two processors: natively, and as ARM's under qemu. Both print lines of ENCODING STEP LOSS. They
+# differ in the order of sums, and in whether a product is rounded before it is added.
 # usage: tests/aarch64/run.sh NATIVE_PROGRAM PROGRAM [RELATIVE_DIFFERENCE]
 set -euo pipefail
 native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
@@ -17,7 +17,7 @@ same() {
     $1 != $4 || $2 != $5 || !($3 > 0) || !(off <= bound) { print "differs: " $0; bad = 1 }
     END { print NR " losses, worst relative difference " worst; exit bad || NR == 0 }' | tee said
 }
-# Products take fused multiply-adds of NEON: more than a thousand stand in the tiles.
+# Products use fused multiply-adds of NEON: the tiles have more than a thousand of them.
 fused() {
   local count
   count=$(aarch64-linux-gnu-objdump -d "$arm" | grep -c 'fmla.*\.4s')

@@ -1,5 +1,5 @@
 """Small random checkpoints that transformers wrote, each then changed in one place, read by poslab and by transformers:
-the logits are equal, or poslab refuses. A line for each that differs, and a table of all; exit status 1 if any does.
+the logits are equal, or poslab refuses. Prints a line for each difference, and a table of all; exit status 1 if any.
 
     compare_checkpoints.py PROGRAM [--seed N] [--only llama,t5]      # PROGRAM: poslab_logits of the build
 
@@ -118,7 +118,7 @@ def make(folder, kind, sizes):
 
 
 def theirs(folder, kind):
-    """Their logits, or "fails", or "at random" where it draws a weight that is missing."""
+    """The logits of transformers, "fails", or "at random" if it draws a missing weight."""
     model_class = T5ForConditionalGeneration if kind == "t5" else AutoModelForCausalLM
     try:
         model, about = model_class.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
@@ -139,7 +139,7 @@ class Ours:
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, folder, kind):
-        """Our logits, or the words of the refusal."""
+        """poslab's logits, or the message of its refusal."""
         asked = dict(folder=str(folder), tokens=TOKENS) | (dict(read=READ) if kind == "t5" else {})
         print(json.dumps(asked), file=self.process.stdin, flush=True)
         said = json.loads(self.process.stdout.readline())

@@ -343,7 +343,7 @@ def draw_added(rng, vocabulary):
 
 
 def draw_model(rng, around, texts):
-    """BPE, trained on what `around` makes of the texts; then some of it is taken away."""
+    """A BPE model, trained on the texts as `around` changes them; then parts of it are removed."""
     learner = Tokenizer(models.BPE())
     whole = Tokenizer.from_str(json.dumps(dict(around, model=json.loads(learner.to_str())["model"])))
     whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=rng.choice([120, 300, 600]), show_progress=False))
@@ -378,7 +378,7 @@ def draw_model(rng, around, texts):
 
 
 def others(rng):
-    """Parts that poslab may refuse, one of which takes the place of a drawn one."""
+    """Parts that poslab may refuse, one of which replaces a drawn part."""
     for n in ("NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"):
         yield {"normalizer": {"type": n}}
     yield {"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}}
@@ -506,7 +506,7 @@ Case = collections.namedtuple("Case", "name path texts library wrong")
 
 
 def or_none(work):
-    """What a library answers; None where it gives an error. Its panics are no Exceptions."""
+    """A library's answer, or None if it raises an error. Its panics are no Exceptions."""
     try:
         return work()
     except BaseException as error:
@@ -549,7 +549,7 @@ def compare_json(case, answer, rng, count):
 
 
 def tie(its, ids, others):
-    """Whether two readings of a text have one probability, of which versions of sentencepiece choose as they like."""
+    """Whether two readings of a text are equally probable, in which versions of sentencepiece choose differently."""
     if isinstance(ids, str) or its.decode(ids) != its.decode(others):
         return False
     return abs(sum(map(its.get_score, ids)) - sum(map(its.get_score, others))) < 1e-4

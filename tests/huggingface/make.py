@@ -1,4 +1,4 @@
-"""Small random checkpoints of transformers, and what it computes with them: tests/data/huggingface. See README.md."""
+"""Small random checkpoints of transformers, and its results with them: tests/data/huggingface. See README.md."""
 
 import json
 import pathlib
@@ -140,7 +140,7 @@ def build(name, more):
 
 
 def greedy(model, start):
-    """The most probable token, again and again, each from a pass over all; and the least lead of one over the next."""
+    """Greedy tokens, each from a pass over the whole text; and the smallest lead of one over the next best."""
     text, lead = start.clone(), float("inf")
     for _ in range(written):
         z = model(text, use_cache=False).logits[0, -1]

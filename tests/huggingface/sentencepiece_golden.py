@@ -8,8 +8,8 @@ import sys
 import sentencepiece
 from tokenizers_golden import corpus, texts
 
-# As LLaMA 2 was made: spaces count, digits are single, and what has no token is bytes. The second has no bytes, so that
-# there are unknown characters, no space in front, and no <s>.
+# As for LLaMA 2: spaces count, digits are single, and characters without a token become bytes. The second model has no
+# bytes, so that there are unknown characters, no space in front, and no <s>.
 kinds = {
     "bpe": dict(model_type="bpe", vocab_size=400, byte_fallback=True, split_digits=True,
                 allow_whitespace_only_pieces=True, remove_extra_whitespaces=False),

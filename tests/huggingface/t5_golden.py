@@ -1,4 +1,4 @@
-"""Small random T5s, as transformers writes them, and what it computes: tests/data/huggingface/t5. Alone: --write."""
+"""Small random T5s, as transformers writes them, and its results: tests/data/huggingface/t5. --write writes these."""
 
 import io
 import json
@@ -56,7 +56,7 @@ def as_deep(config):
 
 
 def search(model, tokens, mask, how):
-    """Each of the two texts alone, as a batch goes on until all of its searches end."""
+    """Beam search for each of the two texts alone, as a batch continues until all of its searches end."""
     all_of = []
     for row, length in enumerate(lengths):
         out = model.generate(tokens[row : row + 1, :length], attention_mask=mask[row : row + 1, :length],

@@ -59,7 +59,7 @@ def llama3_tokenizer():
 
 
 def olmo2_tokenizer():
-    """Llama 3's words, said by what lies between them."""
+    """The words of Llama 3, defined by what is between them."""
     t = over_bytes(llama3, ["<|endoftext|>"])
     t.pre_tokenizer = pre_tokenizers.Sequence([
         pre_tokenizers.Split(Regex(llama3), "removed", invert=True),
@@ -97,7 +97,7 @@ def llama2_tokenizer(newer):
 
 
 def phi3_tokenizer():
-    """Llama 2's, with marks of a dialogue that take white space with them."""
+    """Llama 2's tokenizer, with dialogue marks that include white space beside them."""
     t = llama2_tokenizer(False)
     t.add_special_tokens([AddedToken(s, normalized=False, rstrip=True) for s in ("<|user|>", "<|end|>")])
     t.add_special_tokens([AddedToken("<|sep|>", normalized=False, lstrip=True)])
@@ -116,7 +116,7 @@ def gemma_tokenizer():
 
 
 def small_gemma_tokenizer():
-    """Of Gemma's form with 64 tokens, as many as the model has; letters that have none are <unk>."""
+    """A tokenizer of Gemma's form with the model's 64 tokens; letters without a token are <unk>."""
     t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
     t.normalizer = normalizers.Replace(" ", "\u2581")
     t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
@@ -159,7 +159,7 @@ def one_step(text, letters, *added, merges=(), **parts):
 
 
 def steps():
-    """What poslab once read differently."""
+    """The cases that poslab once read differently."""
     mark, plain = "\u2581", "ab c\n1\u00e9"
     split = lambda pattern, behavior, invert=False: dict(
         type="Split", pattern=pattern, behavior=behavior, invert=invert)

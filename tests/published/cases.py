@@ -1,4 +1,4 @@
-"""What a case is: how poslab spells the scheme, and a function that runs a library's own code on drawn numbers."""
+"""A case: poslab's spelling of the scheme, and a function that runs a library's own code on drawn numbers."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""entmax (https://github.com/deep-spin/entmax), and what NVIDIA's NeMo and Microsoft's torchscale have."""
+"""entmax (https://github.com/deep-spin/entmax), and schemes of NVIDIA's NeMo and Microsoft's torchscale."""
 
 import importlib
 import pathlib

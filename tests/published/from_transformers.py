@@ -38,7 +38,7 @@ APART = [0, 1, 2, 5, 6, 11, 17, 18, 30, 45]  # positions that are not the slots
 
 
 class Given(torch.nn.Module):
-    """In the place of a projection: it gives what we have drawn."""
+    """Replaces a projection by a tensor that we have drawn."""
 
     def __init__(self, result):
         super().__init__()
@@ -400,7 +400,7 @@ def _(d):
 
 
 def llama4(d, layer):
-    """Of four layers the last has no positions, and a temperature that rises with each third key."""
+    """The last of four layers has no positions, and a temperature that rises with each third key."""
     config = Llama4TextConfig(
         hidden_size=d.C, num_attention_heads=d.H, num_key_value_heads=d.H, head_dim=d.D, floor_scale=3, attn_scale=0.5,
         use_qk_norm=False, num_hidden_layers=4, rope_theta=10000.0, **SHAPE,

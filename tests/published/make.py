@@ -24,7 +24,7 @@ def short(x):
 
 
 def numbers(case, drawn, result):
-    """What the C++ test compares, row by row; of a causal case only the keys that a query sees."""
+    """The numbers that the C++ test compares, row by row; in a causal case only the keys that a query sees."""
     if case.expects in ("embedding", "output"):
         shape = (1, drawn.T, drawn.C) if case.expects == "embedding" else (1, drawn.T, drawn.H, drawn.D)
     else:

@@ -1,4 +1,4 @@
-"""A page in headless Chromium, driven over its debugging pipe: what it says on the console, what its scripts answer."""
+"""A page in headless Chromium, driven over its debugging pipe: its console messages, and the results of its scripts."""
 
 import atexit
 import functools
@@ -12,7 +12,7 @@ program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 
 
 class Browser:
-    """The browser of all pages, which ends with the tests."""
+    """The browser for all pages, which ends with the tests."""
 
     def __init__(self):
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -36,7 +36,7 @@ class Browser:
         self._profile.cleanup()
 
     def send(self, message):
-        """The number that its answer will have."""
+        """Sends a command, and returns the number that its answer will have."""
         self._number += 1
         self._to.write(json.dumps(message | {"id": self._number}).encode() + b"\0"), self._to.flush()
         return self._number
@@ -51,7 +51,7 @@ class Browser:
 
 
 class Page:
-    """A blank page that shares nothing with others. `messages`: all that it has logged, and what it failed with."""
+    """A blank page that shares nothing with other pages. `messages`: all that it has logged, and its errors."""
 
     _shared = functools.cache(Browser)
 
@@ -76,7 +76,7 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def media(self, **features):
-        """Of the reader: prefers_color_scheme="dark"."""
+        """Sets the reader's preferences: prefers_color_scheme="dark"."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
@@ -108,7 +108,7 @@ class Page:
         self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{link}")
 
     def run(self, script):
-        """What an expression comes to, or what its promise does."""
+        """The value of an expression, or of its promise."""
         got = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")

@@ -5,4 +5,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "build" / os.environ.get("BUILD", "release") / "poslab"
-HANGS = 600  # seconds after which a process that waits for itself is given up, however busy the machine
+HANGS = 600  # seconds after which a process counts as hanging, however busy the machine is

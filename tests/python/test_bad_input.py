@@ -1,4 +1,4 @@
-"""What is wrong is refused with an exception that says so; nothing here may end the process."""
+"""Wrong arguments are refused with an exception that names them; nothing here may end the process."""
 
 import multiprocessing
 import os
@@ -76,7 +76,7 @@ def itself():
     return a
 
 
-# What is done, and the words of the ValueError that it must get, or another exception.
+# Calls, and the words of the ValueError that each must raise, or another exception.
 BAD = {
     "complex numbers": (lambda: pl.Tensor([1j]), "dtype complex128"),
     "text": (lambda: pl.Tensor("abc"), "cannot read a str"),

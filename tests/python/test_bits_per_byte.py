@@ -38,7 +38,7 @@ def checkpoint(tmp_path):
 
 
 def evaluated(folder, text, length):
-    """Loss and bits per byte of windows, of plain ones and of repeated ones."""
+    """Loss and bits per byte of plain windows and of repeated ones."""
     (folder / "text").write_bytes(text.encode())
     subprocess.run([PROGRAM, "lm", "eval", "--hf", folder, "--text", folder / "text", "--length", str(length),
                     "--times", "1", "--samples", "2", "-o", folder / "o.csv"], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Built encodings as PyTorch's layers call them (python/poslab/torch), without PyTorch; and what is said without it."""
+"""Built encodings as PyTorch's layers call them (python/poslab/torch), without PyTorch; and the error without it."""
 
 import subprocess
 import sys

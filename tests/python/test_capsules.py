@@ -1,7 +1,7 @@
-"""DLPack capsules as a stranger's library may make them: random shapes, strides, dtypes, devices and offsets.
+"""DLPack capsules as any library may make them: random shapes, strides, dtypes, devices and offsets.
 
-What a capsule says of its memory cannot be checked by who reads it, so all of it lies in one buffer here. A capsule is
-taken, and then shows these numbers, or refused with an exception; either way its memory is given back exactly once.
+A reader cannot check what a capsule says about its memory, so all memory is one buffer here. A capsule is taken, and
+then shows these numbers, or it is refused with an exception; either way its memory is returned exactly once.
 """
 
 import ctypes
@@ -67,7 +67,7 @@ def contiguous(shape):
 
 
 def read(one):
-    """Its numbers, or None if it was refused; the memory must be held as long as they are read."""
+    """The capsule's numbers, or None if it was refused; the memory must be held as long as they are read."""
     try:
         tensor = pl.from_dlpack(one)
     except (ValueError, TypeError, BufferError, RuntimeError) as e:

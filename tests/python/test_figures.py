@@ -1,4 +1,4 @@
-"""poslab.figures: what a figure for print has in it, and that the program starts it."""
+"""poslab.figures: the contents of figures for print, and that the program starts it."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""poslab.formulas: each against the golden files, which the engine is held to as well, and some against the engine."""
+"""poslab.formulas: each against the golden files, with which the engine is compared, too; some against the engine."""
 
 import json
 import pathlib

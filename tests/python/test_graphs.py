@@ -34,7 +34,7 @@ def graphs(draw):
 
 
 def run(values, steps, ops, ones):
-    """The graph on what `ops` compute with. What could grow is squeezed by a tanh, and becomes (4, 4) first."""
+    """The graph, computed with `ops`. Values that could grow first become (4, 4), and are squeezed by a tanh."""
     values = list(values)
     for name, i, j, axis in steps:
         a, b = (ops["tame"](values[n] * ones) for n in (i, j))

@@ -1,4 +1,4 @@
-"""What holds the notebooks together: answers that are checked, solutions that are there, pairs that agree."""
+"""The rules of the notebooks: answers are checked, solutions are there, pairs agree."""
 
 import sys
 from pathlib import Path

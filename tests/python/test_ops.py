@@ -1,4 +1,4 @@
-"""Every op of autograd/ops.h is here, and does what NumPy says; gradients against differences."""
+"""Every op of autograd/ops.h: its results equal NumPy's, and its gradients equal differences."""
 
 import re
 from pathlib import Path

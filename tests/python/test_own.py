@@ -111,7 +111,7 @@ def test_options_have_ranges():
 
 
 class Mixin:
-    """Of a library that is none of ours."""
+    """A class from another library."""
 
 
 T = TypeVar("T")

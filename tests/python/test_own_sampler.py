@@ -90,8 +90,8 @@ def test_names_of_samplers_are_looked_at():
         type("Mine", (pl.Sampler,), {"options": {"draw": 3}})
 
 
-# The thread that works ends while a handler of a signal keeps the GIL. It wants the GIL once more at its end, so who
-# joins it must not hold that. Time is that of the processor: on a busy machine a timer of the clock would ring again
+# The working thread ends while a signal handler holds the GIL. It needs the GIL once more at its end, so a thread that
+# joins it must not hold the GIL. The timer counts processor time: on a busy machine one by the clock would ring again
 # before anything else has run.
 HANDLER_AT_THE_END = """
 import signal, sys, time

@@ -1,4 +1,4 @@
-"""What pages draw in a browser: no name or text is taken for markup, and nothing is said on the console."""
+"""Pages in a browser: no name or text is taken for markup, and nothing is written to the console."""
 
 import html.parser
 import json

@@ -1,4 +1,4 @@
-"""The tape, and pictures: what they show is looked up in the drawn axes."""
+"""The tape, and pictures: their contents are read from the drawn axes."""
 
 import matplotlib
 import numpy as np

@@ -129,7 +129,7 @@ def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
     assert pl.options()[0]["name"] == "preset"
 
 
-# A shell lets what it starts in the background ignore Ctrl-C, and Python keeps it so. These tests hear it anyway.
+# A process that a shell starts in the background ignores Ctrl-C, and so does Python. These tests receive it anyway.
 STOPPED = """
 import sys, threading, signal, os, time
 import poslab as pl

@@ -25,7 +25,7 @@ LOW = dict.fromkeys(BASELINES, 0.1)
 
 
 def made(score, trials, baselines=BASELINES):
-    """Of `score` of a trial: None of one that is not done, or a pair, at lengths 21 to 40 and beyond."""
+    """Trials whose results are score(trial): None if it is not done, or a pair, at lengths 21 to 40 and beyond."""
     lines = []
     for n, trial in enumerate(trials):
         trial["id"], of = str(n), score(COMMON | trial)

@@ -76,7 +76,7 @@ def gelu_tanh(x):
 
 
 def turned(x, distance, pairing):
-    """x (B, D) turned by so many positions, RoPE with base 10000."""
+    """x (B, D) rotated by this number of positions: RoPE with base 10000."""
     size = x.shape[-1]
     angle = distance * 10000.0 ** (-np.arange(0, size, 2) / size)
     first = np.arange(size // 2) if pairing == "half" else np.arange(0, size, 2)

@@ -1,4 +1,4 @@
-"""Weights, tokens and positions as pure functions of names and indices, as tests/support/formula.h has them in C++.
+"""Weights, tokens and positions as pure functions of names and indices: tests/support/formula.h in Python.
 
 A weight is a 16-bit integer times a power of two (plus 1/2 or 1 for factors): exact in float32, so both sides start
 from equal bits and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only

@@ -1,4 +1,4 @@
-"""What make_golden.py and own.py have in common: sizes, tokens, positions and the form of the files. NumPy alone."""
+"""The common part of make_golden.py and own.py: sizes, tokens, positions and the format of the files. NumPy alone."""
 
 import json
 import pathlib
@@ -70,7 +70,7 @@ def draw(name, kind):
 
 
 def tokens(name, attempt):
-    """Drawn again and again until no ReLU is near its kink; "empty" is the last symbol."""
+    """Tokens, drawn again until no ReLU is near its kink; "empty" is the last symbol."""
     drawn = formula.integers(f"{name}.tokens{attempt}", BATCH * INPUT, SYMBOLS_IN - 1).reshape(BATCH, INPUT)
     return np.concatenate([drawn, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1)
 
@@ -80,7 +80,7 @@ def targets(name):
 
 
 def short(x):
-    """13 digits: the double build is held to 1e-9."""
+    """Rounded to 13 digits, as the double build has to agree to 1e-9."""
     return float(f"{x:.13g}")
 
 

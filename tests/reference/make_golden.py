@@ -1,7 +1,7 @@
 """Writes tests/data/reference/CASE.json: logits, loss and digests of all gradients of the 5-layer model, for every
 encoding.
 
-    tools/reference                 makes the virtual environment once, then runs this: all cases
+    tools/reference                 makes the virtual environment once, then all cases
     tools/reference rope_half       one of them
 
 tests/nn/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
@@ -66,7 +66,7 @@ CASES = {
 
 
 def run(case, tokens, targets, positions, dtype):
-    """Logits, loss, gradients by name, as float64 numpy arrays; and how near to 0 a ReLU's input came."""
+    """Logits, loss, gradients by name, as float64 numpy arrays; and the smallest distance of a ReLU's input from 0."""
     shapes = model.parameter_shapes(case["encoding"])
     weights = {
         name: torch.tensor(formula.weight(name, int(np.prod(shape))), dtype=dtype).reshape(shape).requires_grad_()

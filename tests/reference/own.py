@@ -3,7 +3,7 @@ python/poslab/formulas/NAME.py, with NumPy alone.
 
     tools/reference NAME
 
-The model is that of model.py, once more. Its derivatives come from complex steps: the imaginary part of the loss at
+The model is that of model.py, written again. Its derivatives come from complex steps: the imaginary part of the loss at
 w + i h s, divided by h, is the slope of the loss in the direction s, exact to the last digits as nothing is subtracted
 (Squire and Trapp 1998). So all must work on complex numbers: no abs(), and comparisons of real parts. The digest of a
 gradient has its sum, 8 entries and 4 projections on random signs; norm and largest entry, which would take a step for
@@ -32,7 +32,7 @@ STEP = 1e-100
 
 
 def shapes_of(scheme, case):
-    """Of all parameters."""
+    """The shapes of all parameters."""
     table = scheme.table(case) if hasattr(scheme, "table") else {}
     of_layer = scheme.shapes(case) if hasattr(scheme, "shapes") else {}
     return golden.parameter_shapes(table, of_layer, case["layers"], case["d_model"])
@@ -51,7 +51,7 @@ def layer_norm(x, gain, bias):
 
 
 def embedded(scheme, case, w, tokens, positions):
-    """What the first block reads (B, T, C)."""
+    """The input of the first block (B, T, C)."""
     x = math.sqrt(case["d_model"]) * w["embedding"][tokens]
     return scheme.embed(case, w, x, positions[0]) if hasattr(scheme, "embed") else x
 
@@ -85,7 +85,7 @@ def forward(scheme, case, w, x, positions, first=0):
 
 
 def first_block(parameter, layers):
-    """Which reads the parameter first, or `layers` for the head; None if the embedding does, or all blocks."""
+    """The first block that reads the parameter, or `layers` for the head; None if the embedding or all blocks do."""
     own = re.match(r"(?:block|encoding\.layer)(\d+)\.", parameter)
     return int(own[1]) if own else layers if parameter.startswith("head.") else None
 
@@ -98,7 +98,7 @@ def cross_entropy(logits, targets):
 
 
 def at_once(function, items):
-    """[function(item) for item in items], by as many threads as there are processors: NumPy's products let them."""
+    """[function(item) for item in items], by a thread for each processor, as NumPy's products release the GIL."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(function, items))
 

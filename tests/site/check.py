@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The built site: every link to a file or an anchor of it resolves, and no page fetches anything from a network.
+"""The built site: every link to one of its files or anchors resolves, and no page fetches anything from a network.
 
 usage: tests/site/check.py FOLDER
 """
@@ -22,7 +22,7 @@ class Page:
 
 
 def lost(folder):
-    """What does not resolve: a line each."""
+    """A line for each link that does not resolve."""
     pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))
              if ("lab" not in path.relative_to(folder).parts or path.name != "index.html")   # reports that are copied:
              and path.name != "past-the-edge.html"}    # they have no links to pages, nor has the page that trains

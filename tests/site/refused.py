@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A page without a place in the navigation, a formula that its file no longer has, and links that lead nowhere: each is
-told by its name. Run with the Python of .venv-site."""
+"""A page that the navigation lacks, a formula that is no longer in its file, and links that lead nowhere: each is named
+in an error. Run with the Python of .venv-site."""
 
 import sys
 import tempfile

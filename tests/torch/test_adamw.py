@@ -1,5 +1,5 @@
-"""AdamW and schedules of the learning rate as tests/nn/adam.cpp has them: tests/data/adamw.json is what PyTorch
-computes. `python tests/torch/test_adamw.py` writes it."""
+"""AdamW and schedules of the learning rate, as in tests/nn/adam.cpp: tests/data/adamw.json has PyTorch's results.
+`python tests/torch/test_adamw.py` writes it."""
 
 import json
 import math

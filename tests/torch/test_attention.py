@@ -1,4 +1,4 @@
-"""pt.Scheme and pt.Attention as modules: parameters, memory, copies, caches, positions, and what they refuse."""
+"""pt.Scheme and pt.Attention as modules: parameters, memory, copies, caches, positions, and refusals."""
 
 import copy
 import io

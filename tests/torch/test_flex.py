@@ -1,4 +1,4 @@
-"""Encodings as score_mod and mask_mod: flex_attention gives with them what the engine gives."""
+"""Encodings as score_mod and mask_mod: with them flex_attention gives the engine's results."""
 
 import pytest
 import torch

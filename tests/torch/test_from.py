@@ -1,5 +1,5 @@
-"""`poslab lm train --from` a LLaMA of random weights that transformers has written: 50 steps are those of PyTorch, and
-the exported model is the one that PyTorch trained, with the logits of the run. The windows are drawn anew here
+"""`poslab lm train --from` a LLaMA with random weights, written by transformers: 50 steps equal PyTorch's, and the
+exported model equals the one that PyTorch trained, with the logits of the run. The windows are drawn here a second time
 (core/random.h)."""
 
 import json

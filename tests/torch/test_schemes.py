@@ -55,7 +55,7 @@ class Setup:
         self.out = rng.normal(size=shape)
 
     def expected(self, moved=None):
-        """By the formula, with some of the inputs moved: complex numbers."""
+        """The formula's result, with some of the inputs moved: complex numbers."""
         all_of = self.inputs | (moved or {})
         prefix = f"encoding.layer{self.layer}."
         w = {n.removeprefix(prefix).removeprefix("encoding."): x
@@ -108,7 +108,7 @@ def test_the_first_door_adds_what_the_formula_adds():
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_gradcheck(name):
-    """In float32 inside, so differences of 1e-2, which are right to about 1e-3."""
+    """The engine computes in float32, so gradcheck takes steps of 1e-2, which are right to about 1e-3."""
     torch.manual_seed(3)
     scheme = pt.Scheme(name, 16, 2, causal=formulas.load(name).CASE.get("causal", False), train_length=6)
     q, k, v = (torch.randn(1, 5, 2, 8, dtype=torch.float64, requires_grad=True) for _ in range(3))

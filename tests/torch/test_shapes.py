@@ -1,7 +1,7 @@
-"""Random shapes, offsets, lengths and positions: right as a dense reference has it, or refused; never another number.
+"""Random shapes, offsets, lengths and positions: results equal a dense reference, or the call is refused.
 
-The reference are logits of square calls of the engine, of as many slots as a sequence has, whose rows, columns and sums
-are taken here. SEED=7 DRAWS=2000 chooses other draws; a failure says which one it was.
+The reference are the engine's logits for square calls with as many slots as a sequence has; rows, columns and sums are
+taken here. SEED=7 DRAWS=2000 chooses other draws; a failure names its draw.
 """
 
 import os
@@ -26,12 +26,12 @@ def draws(test):
 
 
 def train_length(name):
-    """8, which most draws exceed. Beyond it these two rotate by the number of slots, which padding and caches vary."""
+    """8, which most draws exceed; beyond it these two rotate by the number of slots, which padding and caches vary."""
     return 40 if name in ("dynamic_ntk", "longrope") else 8
 
 
 def scheme_of(rng, names, *, causal=None):
-    """A scheme, with parameters that are not what it begins with; None where its name, mask and temperature clash."""
+    """A scheme with changed parameters, or None if its name, mask and temperature do not fit together."""
     how = {"causal": bool(rng.integers(2)) if causal is None else causal, "temperature": str(rng.choice(TEMPERATURES))}
     name = str(rng.choice(names))
     try:

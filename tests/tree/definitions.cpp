@@ -1,5 +1,5 @@
-// A type has one definition in the whole program: two of one name in two headers link without a word, and then one is
-// used for both.
+// A type has one definition in the whole program: two types of one name in two headers link without an error, and one
+// definition is then used for both.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -55,7 +55,7 @@ Tensor loss_of(const Params& params) {
   return sum_all(error * error);
 }
 
-std::string text_of(const std::string& file) {   // of the repository
+std::string text_of(const std::string& file) {   // a file of the repository
   std::ostringstream text;
   text << std::ifstream(std::string(source_folder) + "/" + file).rdbuf();
   return text.str();
@@ -78,7 +78,7 @@ TEST_CASE("pages: code of the pages is in this file word for word") {
   CHECK(blocks == 3);
 }
 
-TEST_CASE("pages: a rotation with a bias has the logits of both") {
+TEST_CASE("pages: a scheme of a rotation and a bias has the logits of both") {
   const ModelShape shape = shape_of();
   const Params params(1);
   const Scheme scheme = both();

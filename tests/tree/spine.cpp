@@ -1,5 +1,5 @@
-// docs/spine.md: the files that one reads to understand how an encoder is trained. They are there, they are few, and
-// their includes are named on the page. That these and no others make a program is for ./dev build spine to show.
+// docs/spine.md: the files to read in order to understand how an encoder is trained. They exist, they are few, and
+// the page names their includes. ./dev build spine shows that these files alone make a program.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// The part of a scheme for pages is not read.
+// Lines up to the part of a scheme that is for pages.
 int64_t lines_to_read(const std::string& text) {
   return std::count(text.begin(), text.begin() + std::min(text.find("// -- for pages"), text.size()), '\n');
 }
@@ -61,7 +61,7 @@ TEST_CASE("the walk of a digit through the spine: few files before the first ten
   CHECK_MESSAGE(all_in(walk, reading).size() == size_t(links), "a file of the walk is named twice: a second turn back");
 }
 
-TEST_CASE("the spine is read in an afternoon, and names what it stands on") {
+TEST_CASE("the spine can be read in an afternoon, and names its foundations") {
   const std::string page = text_of("docs/spine.md");
   const size_t middle = page.find(aside);
   REQUIRE(middle != page.npos);

@@ -1,4 +1,4 @@
-// A source's test has its name: tests/**/STEM.* for each source STEM.cpp or STEM.cu of a layer, or is the test that
+// A source's test has its name: for each source STEM.cpp or STEM.cu of a layer there is tests/**/STEM.*, or a test that
 // tests/tree/elsewhere.txt names, with a reason.
 #include <doctest/doctest.h>
 #include <fnmatch.h>
@@ -65,7 +65,7 @@ TEST_CASE("each source has a test of its stem, or tests/tree/elsewhere.txt names
   }
 }
 
-TEST_CASE("tests lie in the folder of their layer") {
+TEST_CASE("tests are in the folder of their layer") {
   const auto is_file = [](const auto& entry) { return entry.is_regular_file(); };
   const fs::directory_iterator tests(fs::path(source_folder) / "tests"), end;
   CHECK(std::count_if(tests, end, is_file) <= 10);

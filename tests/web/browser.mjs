@@ -1,4 +1,4 @@
-// A headless Chromium that runs functions of ours in a page: DevTools' own protocol over two pipes, no library.
+// A headless Chromium that runs our functions in a page: by DevTools' own protocol over two pipes, without a library.
 //
 //   const browser = await Browser.start(folder);              // a page of a server of this folder, on this machine
 //   await browser.run(async (x) => x + 1, 1);                 // 2, computed in the page
@@ -29,7 +29,7 @@ export class Browser {
   #next = 1;
   #waiting = new Map();
   #rest = Buffer.alloc(0);
-  said = [];                                     // what the console said, and exceptions that nobody caught
+  said = [];                                     // messages of the console, and uncaught exceptions
 
   static async start(folder, program = process.env.CHROMIUM ?? 'chromium') {
     const b = new Browser();
@@ -57,7 +57,7 @@ export class Browser {
   send(method, params = {}) { return this.#send(method, params, this.session); }
   event(method) { return new Promise((done, failed) => this.#waiting.set(method, { done, failed })); }
 
-  // What the function returns in the page, as JSON. Throws what it throws.
+  // The function's result in the page, as JSON. Throws the function's exceptions.
   async run(f, ...values) {
     const expression = `(${f})(...${JSON.stringify(values)})`;
     const { result, exceptionDetails: wrong } =

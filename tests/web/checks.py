@@ -1,4 +1,4 @@
-"""What makes a page readable for everyone, as scripts to run in it and as rules on what a screen reader is told."""
+"""Checks that a page is readable for everyone: scripts to run in the page, and rules on what a screen reader gets."""
 
 # Texts whose contrast with what lies behind them is below WCAG's 4.5:1, or 3:1 where they are large.
 CONTRAST = r"""(() => {
@@ -55,7 +55,7 @@ NEED_NAMES = {"button", "textbox", "slider", "spinbutton", "combobox", "radio", 
 
 
 def nameless(nodes):
-    """What a screen reader meets without a word, of the accessibility tree of the DevTools protocol."""
+    """Nodes without a name for a screen reader, from the accessibility tree of the DevTools protocol."""
     found = []
     for node in nodes:
         role = node.get("role", {}).get("value")

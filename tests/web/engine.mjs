@@ -26,7 +26,7 @@ function must(is, what) {
   if (!is) throw new Error(what);
 }
 
-// -- what runs in the page; `lab` is one engine for all of it
+// -- functions that run in the page; all share `lab`, one engine
 
 async function start(url) {
   const { Lab } = await import('/web/lab.mjs');
@@ -61,7 +61,7 @@ async function loaded(base64) {
   return { done: m.done, same: again.length === bytes.length && again.every((b, n) => b === bytes[n]),
     test: m.test({ lengths: [19, 20, 21, 22], strings: 32 }) };
 }
-// What a page shows of a model, and wrong words, after which it goes on: what is not as it must be.
+// Checks what a page shows of a model, and that it continues after wrong words; returns what is wrong.
 async function looked() {
   const wrong = [], must = (is, what) => is || wrong.push(what), near = (a, b) => Math.abs(a - b) < 1e-5;
   const says = (part, f) => {
@@ -149,7 +149,7 @@ const csv = (path) => {
   const [head, ...rows] = readFileSync(path, 'utf8').trim().split('\n').map((line) => line.split(','));
   return rows.map((row) => Object.fromEntries(row.map((text, n) => [head[n], Number(text)])));
 };
-// Accuracies of the page beside those of an eval.csv: equal but for answers on the edge.
+// Compares accuracies of the page with those of an eval.csv: equal except for answers near a tie.
 function beside(page, native, most) {
   const off = page.map((row) => Math.abs(row.accuracy - native.find((n) => n.length === row.length).accuracy));
   must(Math.max(...off) <= most, `accuracies differ by up to ${Math.max(...off)}: ${JSON.stringify(page)}`);

@@ -1,4 +1,4 @@
-// What the page says of its models and gives to take home: links, tables, citations, commands.    node --test home.mjs
+// The page's texts about its models, and its downloads: links, tables, citations, commands.    node --test home.mjs
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
@@ -62,7 +62,7 @@ test('a link is one that is read', () => {
   assert.deepEqual(problems, []);
   assert.deepEqual(state.lanes, [other]);
   assert.equal(state.length, 250);
-  assert.equal(state.d_model, 64);                              // what no link may set is left out
+  assert.equal(state.d_model, 64);                              // fields that links may not set are left out
 });
 test('a link keeps positions that are unsorted', () => {
   const lanes = [{...ROPE, positions: 'randomized:unsorted'}, {...ROPE}];
@@ -81,7 +81,7 @@ test('a checkpoint sets what is trained next, and keeps what no field shows', ()
   for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed', 'resample'])
     assert.equal(options[name], config[name], name);
   const list = [{name: 'causal', default: 'off'}, {name: 'dropout', default: '0.1'}, {name: 'clip', default: '1'}];
-  set_field(lane, 'positions', 'randomized');                   // what is of the other positions goes with them
+  set_field(lane, 'positions', 'randomized');                   // options of the other positions are removed
   assert.deepEqual(lane.more, {causal: 'on', dropout: '0', clip: '1'});
   assert.equal(more_words(lane, list), 'causal on, dropout 0');
   assert.equal(more_words(ROPE, list), '');

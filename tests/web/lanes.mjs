@@ -14,9 +14,9 @@ const GOOD = {
   baselines: {value: [{length: 5, chance: .2, majority: .3, content_only: .3}]},
   run: {}
 };
-let answers, workers;  // a call that the table does not have is never answered
+let answers, workers;  // calls that are not in the table are never answered
 const alive = () => workers.filter(worker => !worker.ended).length;
-// Until all that can be answered has been.
+// Waits until all calls with an answer have it.
 const settled = () => new Promise(done => setTimeout(done, 50));
 
 const no_module = gzipSync(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)).toString('base64');
@@ -33,7 +33,7 @@ globalThis.Worker = class {
   }
 };
 
-// A lane, and in `said` what it tells those who draw it.
+// A lane, and in `said` its messages to those who draw it.
 function new_lane(more = {}) {
   answers = {...GOOD, ...more};
   workers = [];

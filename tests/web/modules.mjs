@@ -67,7 +67,7 @@ for (const [link, words] of bad.links)
     assert.equal(problems.length, 1, problems.join(' '));
     assert.ok(problems[0].includes(words), problems[0]);
     assert.ok(problems[0].length < 260, 'short');
-    const kept = read_link(`${link}&steps=77`);  // what is right in a link is followed all the same
+    const kept = read_link(`${link}&steps=77`);  // the valid parts of a link are followed all the same
     if (!link.startsWith('#steps')) assert.equal(kept.state.steps, 77);
     assert.deepEqual(Object.keys(state).sort(), Object.keys(first_state()).sort());
   });
@@ -352,7 +352,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   assert.deepEqual(given, ['a', 'b']);                                // c waits
   turns.back(b, true);
   turns.back(a, true);
-  assert.deepEqual(given, ['a', 'b', 'c', 'b']);                      // who asked first
+  assert.deepEqual(given, ['a', 'b', 'c', 'b']);                      // b asked first
   turns.moved();
   turns.back(c, true);
   assert.equal(given.length, 4);                                      // b alone computes
@@ -364,7 +364,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   turns.back(c, false);
   turns.back(a, false);
   turns.back(b, true);
-  assert.deepEqual(given.slice(7), ['b']);                            // nobody holds a turn for ever
+  assert.deepEqual(given.slice(7), ['b']);                            // nobody keeps a turn for ever
 });
 
 test('what the lecture says in words is what was recorded', () => {
