@@ -39,7 +39,7 @@ bool too_large(const OpCase& c, double flops) { return emulated && c.flops > flo
 
 }  // namespace
 
-TEST_CASE("cuda: every kernel gives the results of the CPU's kernel, forward and backward") {
+TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
   const OneThread one;
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;

@@ -70,7 +70,7 @@ TEST_CASE("cuda: training equals the CPU's, and steps are recorded once") {
     }
 }
 
-TEST_CASE("cuda: training with one kernel for each block equals the CPU's") {
+TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the CPU") {
   const OneThread one;
   const BlockKernels blocks;
   struct Line { const char *encoding, *positions; bool one_kernel; };
