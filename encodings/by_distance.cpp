@@ -24,7 +24,7 @@ std::optional<LayerTerms> ByDistance::terms(const Positions& p, const LayerShape
 
 Tensor distance_table(const Positions& p, const std::string& name, Device device, int columns,
                     const std::function<double(double, int)>& f) {
-  return p.once(name, device, [&](Device there) {
+  return p.once(fmt::format("{} {}", name, columns), device, [&](Device there) {
     std::vector<double> values;
     const std::vector<double> distances = p.distances().rows(there);
     for (const double d : distances)

@@ -25,7 +25,7 @@ struct Calibrated : Encoding {
   Scores scores(const Heads& in, const Positions& p) const override {
     const int T = in.k.dim(1), H = int(of_heads.size());
     Scores s = Encoding::scores(in, p);
-    const Tensor rows = p.once(fmt::format("{} {}", key, T), in.q.device(), [&](Device device) {
+    const Tensor rows = p.once(fmt::format("{} {} {}", key, H, T), in.q.device(), [&](Device device) {
       Tensor bias({2 * T - 1, H});                                           // row j - i + T - 1
       for (int h = 0; h < H; ++h)
         for (int d = 1 - T; d < T; ++d) {

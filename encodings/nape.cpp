@@ -24,8 +24,7 @@ std::vector<double> nape_slopes(const ModelShape& m, const Choices& c) {
 struct NAPE : ByDistance {
   std::vector<double> slope;
   std::string key;
-  NAPE(const ModelShape& m, const Choices& c)
-      : slope(nape_slopes(m, c)), key(fmt::format("{} {}", c.spelled(), m.heads)) {}
+  NAPE(const ModelShape& m, const Choices& c) : slope(nape_slopes(m, c)), key(c.spelled()) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
     s.bias = distance_table(p, key, device, int(slope.size()),

@@ -16,7 +16,7 @@ struct Sandwich : ByDistance {
 
   void rows(Scores& s, const Positions& p, Device device) const override {
     double sum = 0;                                // the bias at distance d, for all its columns
-    s.bias = distance_table(p, fmt::format("sandwich {} {}", frequencies, heads), device, heads, [&](double d, int h) {
+    s.bias = distance_table(p, fmt::format("sandwich {}", frequencies), device, heads, [&](double d, int h) {
       if (h == 0) sum = 0;
       for (int m = 1; h == 0 && m <= frequencies; ++m)
         sum += std::cos(d / std::pow(10000., double(m) / frequencies)) - 1;

@@ -1,4 +1,4 @@
-// y_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik, so that nothing overflows.
+// y_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik, so that nothing overflows: softmax_row of rows.h.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/platform/parallel.h"

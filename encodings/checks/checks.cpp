@@ -73,21 +73,24 @@ Outcomes reversal(const Setup& setup) {
   return {{{difference(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
 }
 
-// Layers of one pass may differ in options, yet find the constants that an earlier layer kept (Positions::once).
+// Layers of one pass that differ in options or heads find the constants that an earlier layer kept (Positions::once).
 Outcomes kept(const Setup& setup) {
-  if (setup.variant == "plain") return {{}, "it is tried with its defaults alone, and so has no other options"};
-  Setup usual = setup;
+  Setup usual = setup, narrow = setup;
   usual.scheme.choices = choose_options(setup.scheme->name, setup.scheme->options, {}, trained_on(T));
-  usual.shape.first = 0;
-  usual.shape.causal |= usual.causal_only();
-  if (!usual.fits()) return {{}, "its defaults cannot read what these samplers draw"};
-  const Model model(setup), first(usual);
+  usual.shape.first = 0, usual.shape.causal |= usual.causal_only();
+  narrow.shape.d_model /= 2, narrow.shape.heads /= 2;
+  const bool two = setup.variant != "plain" && usual.fits(), divides = !composed_spelling(setup.scheme->name);
+  const Model model(setup);
   const PositionSample draw = setup.draw();
   const Positions& p = draw.at_layer(1);
   const Tensor alone = logits(setup, model, p);
-  p.forget_constants();
-  logits(usual, first, p);
-  return {{{difference(logits(setup, model, p), alone), Expect::below}}};
+  Outcomes list;
+  for (const auto& [first, tried, of] : {std::tuple{&usual, two, "other options"}, {&narrow, divides, "fewer heads"}})
+    if (tried) {
+      p.forget_constants(), logits(*first, Model(*first), p);
+      list.all.push_back({difference(logits(setup, model, p), alone), Expect::below, tolerance, of});
+    }
+  return list;
 }
 
 Outcomes limits(const Setup& setup) {
@@ -331,8 +334,8 @@ const std::vector<Check>& all_checks() {
       {"reversal", "reversing the sequence reverses the result if, and only if, both sides look alike", none, reversal},
       {"limits", "with as many positions as slots, every sampler is the plain one", causal_if_needed, limits},
       {"two routes", "a row pointer j - i and a looked-up row give the same attention", none, two_routes},
-      {"kept", "a layer after one with other options of the same scheme gives the same as alone", causal_if_needed,
-       kept},
+      {"kept", "a layer after one of the same scheme with other options or heads gives the same as alone",
+       causal_if_needed, kept},
       {"permutation", "tokens that keep their positions may stand in any order; others may not", none, permutation},
       {"mass", "the weights of a query sum to 1", both, mass},
       {"fused", "the fused attention equals primitive ops, values and gradients", both, fused},

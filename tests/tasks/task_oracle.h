@@ -18,6 +18,6 @@ struct Oracle {
   std::function<Law(int length)> law;
   std::function<std::string(const std::string&)> answer;     // digits; those after a terminator do not count
 };
-const std::vector<Oracle>& oracles();                        // in the order of table 1
+const std::vector<Oracle>& oracles();                        // in the order of tasks/all.cpp
 
 }  // namespace poslab::testing
