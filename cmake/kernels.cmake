@@ -21,9 +21,8 @@ if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD
   endif()
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
-# Neighbours that share what most of their time goes into, as the tiles of products (core/cpu/gemm.h), are compiled as
-# one. Which products and sums the compiler contracts may depend on the neighbours: norm.cpp is alone, as among those of
-# of_rows it had other bits with avx2 (`poslab version --numerics`).
+# Neighbours are compiled as one. Which products and sums the compiler contracts may depend on them: norm.cpp is alone,
+# as among those of of_rows it had other bits with avx2 (`poslab version --numerics`).
 set(of_products linear matmul feed_forward gated_feed_forward stored)
 set(of_attention attention/forward attention/backward attention/attention attention/statistics)
 set(of_rows scan rotate geometric interpolate)
@@ -49,10 +48,11 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
   # In the order of the source: clang would first load all that a tile of a product multiplies, more than 16 registers.
-  # -O3 makes them a third larger and no faster: what counts is written out in them.
+  # -O3 makes them a third larger and no faster: what counts is written out in them. But tiles must be inlined.
   set(flags_baseline -Os -fno-exceptions "SHELL:-mllvm -pre-RA-sched=source" -DPOSLAB_KERNEL=[[gnu::weak]])
   set(flags_relaxed ${flags_baseline} -mrelaxed-simd)
   list(FILTER kernel_sources EXCLUDE REGEX "/(gated_feed_forward|stored)\\.cpp$")   # of language models alone
+  set_source_files_properties(core/cpu/gemm.cpp PROPERTIES COMPILE_FLAGS "-mllvm -inline-threshold=1000")
   kernel_library(baseline baseline)
   kernel_library(relaxed baseline)
   set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=ISA(baseline)")
@@ -66,7 +66,7 @@ endforeach()
 set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=${isa_list}")
 # What multiplies pairs of bf16 (core/cpu/bf16/pairs.h) is compiled once more for the instruction that does it.
 if(avx512 IN_LIST POSLAB_ISAS)
-  set(of_pairs "linear|matmul|feed_forward|gated_feed_forward|attention/(attention|forward|backward)|stored")
+  set(of_pairs "gemm|linear|matmul|feed_forward|gated_feed_forward|attention/(attention|forward|backward)|stored")
   list(FILTER kernel_sources INCLUDE REGEX "/(${of_pairs})\\.cpp$")
   add_library(kernels_avx512_bf16 OBJECT ${kernel_sources} core/cpu/bf16/table.cpp)
   target_compile_options(kernels_avx512_bf16 PRIVATE ${flags_avx512} -mavx512bf16 -Wno-psabi

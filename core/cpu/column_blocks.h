@@ -48,12 +48,13 @@ inline ColumnBlocks transposed_to_column_blocks(const Multiply& multiply, int bu
   return to;
 }
 
-// c = finish(a b) (gemm.h); finish_at(j): the epilogue of columns j .. j + 63
-template <class FinishAt>
+// c = finish(a b) (gemm.h)
 inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const ColumnBlocks& b, real* c,
-                            ptrdiff_t c_row, const FinishAt& finish_at) {
-  for (int s = 0, j = 0; s < b.count(); ++s, j += columns)
-    multiply(m, b.width(s), k, a, b[s], c + j, c_row, finish_at(j));
+                            ptrdiff_t c_row, Finish finish) {
+  for (int s = 0; s < b.count(); ++s, c += columns) {
+    multiply(m, b.width(s), k, a, b[s], c, c_row, finish);
+    if (finish.bias) finish.bias += columns;
+  }
 }
 
 }  // namespace poslab::POSLAB_ISA

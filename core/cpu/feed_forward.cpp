@@ -13,9 +13,9 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
     const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
-    multiply_blocks(multiply, m, in, xs, w1_blocks, h, d_ff, [&](int j) { return WithBias{b1 + j, 0}; });
+    multiply_blocks(multiply, m, in, xs, w1_blocks, h, d_ff, {.bias = b1, .min = 0});
     multiply(m, out, d_ff, multiply.left(block_pairs2, m, d_ff, {h, d_ff, 1}), whole_w2, y + from * out, out,
-             WithBias{b2, neg_infinity});
+             {.bias = b2});
   });
 }
 
@@ -37,16 +37,17 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
     const Left of_xs = multiply.left(block_pairs2, in, m, {xs, 1, in});
     for (int s = 0; s < w2_blocks.count(); ++s) {
       const int n = w2_blocks.width(s), j = s * columns;
-      multiply(m, n, out, of_dys, w2_blocks[s], dh, columns, WherePositive{h + j, d_ff});
+      multiply(m, n, out, of_dys, w2_blocks[s], dh, columns, {.positive = h + j, .row = d_ff});
       if (dx)
         multiply(m, in, n, multiply.left(block_pairs3, m, n, {dh, columns, 1}), multiply.from_row(w1_transposed, j),
-                 dx.at + from * in, in, s > 0 || !dx.empty);
-      if (dw1) multiply(in, n, m, of_xs, multiply.right(block_pairs4, in, m, n, dh, columns), partial + j, d_ff, add);
+                 dx.at + from * in, in, {.add = s > 0 || !dx.empty});
+      if (dw1)
+        multiply(in, n, m, of_xs, multiply.right(block_pairs4, in, m, n, dh, columns), partial + j, d_ff, {.add = add});
       if (db1) sum_of_rows(partial + at_b1 + j, dh, m, n, columns, add);
     }
     if (dw2)
       multiply(d_ff, out, m, multiply.left(block_pairs3, d_ff, m, {h, 1, d_ff}),
-               multiply.right(block_pairs4, d_ff, m, out, dys, out), partial + at_w2, out, add);
+               multiply.right(block_pairs4, d_ff, m, out, dys, out), partial + at_w2, out, {.add = add});
     if (db2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });
   partial_sums.add_up(dw1, 0, n1);

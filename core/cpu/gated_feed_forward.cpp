@@ -10,15 +10,6 @@ namespace {
 // Scratch buffers: on the calling thread weights, on each thread the values of a block of the hidden layer.
 enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
-// to = a b + bias; bias may be null
-void product(const Multiply& multiply, int m, int n, int k, Left a, Right b, const real* bias, real* to,
-             ptrdiff_t to_row) {
-  if (bias)
-    multiply(m, n, k, a, b, to, to_row, WithBias{bias, neg_infinity});
-  else
-    multiply(m, n, k, a, b, to, to_row, false);
-}
-
 // One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
 struct HiddenBlock {
   int64_t from;
@@ -67,15 +58,13 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
     for (int s = 0; s < w1.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, w1.width(s)};
       const int64_t at = from * g.d_ff + b.j;
-      product(multiply, m, b.n, g.in, x, w1[s], g.b1 ? g.b1 + b.j : nullptr, a + at, g.d_ff);
-      product(multiply, m, b.n, g.in, x, w3[s], g.b3 ? g.b3 + b.j : nullptr, c + at, g.d_ff);
+      multiply(m, b.n, g.in, x, w1[s], a + at, g.d_ff, {.bias = g.b1 ? g.b1 + b.j : nullptr});
+      multiply(m, b.n, g.in, x, w3[s], c + at, g.d_ff, {.bias = g.b3 ? g.b3 + b.j : nullptr});
       gate(h, a, c, g, b);
       const Left hs = multiply.left(block_pairs2, m, b.n, {h, columns, 1});
       const ColumnBlocks w2s = from_row(multiply, w2, b.j);
-      if (s == 0 && g.b2)
-        multiply_blocks(multiply, m, b.n, hs, w2s, ys, g.out, [&](int j) { return WithBias{g.b2 + j, neg_infinity}; });
-      else
-        multiply_blocks(multiply, m, b.n, hs, w2s, ys, g.out, [&](int) { return Into{s > 0}; });
+      const Finish first{.bias = g.b2}, more{.add = true};
+      multiply_blocks(multiply, m, b.n, hs, w2s, ys, g.out, s == 0 ? first : more);
     }
   });
 }
@@ -103,15 +92,16 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
     const Right right_dys = multiply.right(block_pairs5, row_block, m, out, dys, out);
     for (int s = 0; s < w2.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, w2.width(s)};
-      multiply(m, b.n, out, of_dys, w2[s], da, columns, false);
+      multiply(m, b.n, out, of_dys, w2[s], da, columns, {});
       gate(h, da, dc, a, c, g, b);
       const auto to_input = [&](const real* dys, const ColumnBlocks& w, bool more) {
         multiply_blocks(multiply, m, b.n, multiply.left(block_pairs3, m, b.n, {dys, columns, 1}),
-                        from_row(multiply, w, b.j), d.x.at + from * in, in, [&](int) { return Into{more}; });
+                        from_row(multiply, w, b.j), d.x.at + from * in, in, {.add = more});
       };
       if (d.x) to_input(da, w1, s > 0 || !d.x.empty), to_input(dc, w3, true);
       const auto to_weights = [&](const real* dys, real* to) {
-        multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, in, m, b.n, dys, columns), to + b.j, d_ff, add);
+        multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, in, m, b.n, dys, columns), to + b.j, d_ff,
+                 {.add = add});
       };
       if (d.w1) to_weights(da, partial);
       if (d.w3) to_weights(dc, partial + at_w3);
@@ -119,7 +109,7 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
       if (d.b3) sum_of_rows(partial + at_b3 + b.j, dc, m, b.n, columns, add);
       if (d.w2)
         multiply(b.n, out, m, multiply.left(block_pairs3, b.n, m, {h, 1, columns}), right_dys,
-                 partial + at_w2 + int64_t(b.j) * out, out, add);
+                 partial + at_w2 + int64_t(b.j) * out, out, {.add = add});
     }
     if (d.b2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });

@@ -33,37 +33,51 @@ struct Reals {
   }
 };
 
-// Epilogues: finish() turns the sums of row i, columns j .. j + W - 1, into the values to store at c.
-struct Into {                        // c = sum, or c += sum if add
-  bool add;
-  template <int W>
-  VecOf<W> finish(const real* c, VecOf<W> sum, int, int) const { return add ? load<W>(c) + sum : sum; }
-};
-struct WithBias {                    // max(sum + bias, min): a linear layer; min is 0 for a ReLU, else -infinity
-  const real* bias;
-  real min;
-  template <int W>
-  VecOf<W> finish(const real*, VecOf<W> sum, int, int j) const {
-    const VecOf<W> y = load<W>(bias + j) + sum;
-    return y < min ? splat<W>(min) : y;
-  }
-};
-struct WherePositive {               // the sum where x_ij > 0, else 0: the gradient through x = ReLU(...)
-  const real* x;
-  ptrdiff_t row;
-  template <int W>
-  VecOf<W> finish(const real*, VecOf<W> sum, int i, int j) const {
-    return load<W>(x + i * row + j) > real(0) ? sum : VecOf<W>{};
-  }
+// The values that a product stores: its sums, or, where a field is set, the formula beside it. The choice is made when
+// the product runs, so that each tile is compiled once.
+struct Finish {
+  const real* bias = nullptr;        // max(sum + bias_j, min): a linear layer; min is 0 for a ReLU, else -infinity
+  real min = neg_infinity;
+  const real* positive = nullptr;    // the sum where positive_ij > 0, else 0: the gradient through ReLU(positive)
+  ptrdiff_t row = 0;                 // of `positive`
+  const real* factor = nullptr;      // factor_i c_ij + sum
+  bool add = false;                  // c_ij + sum
 };
 
-// The tile of c that begins at c, which is row i0 and column j0 for the epilogue.
-template <class Factors, int W, int M, int N, class Finish>
-inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish, int i0,
+// Stores the sums of the tile that begins at c, which is row i0 and column j0 for Finish.
+template <int W, int M, int N>
+[[gnu::always_inline]] inline void store_tile(const VecOf<W> (&sum)[M][N], real* c, ptrdiff_t c_row, Finish to, int i0,
+                                              int j0) {
+  typedef VecOf<W> V;
+  const auto each = [&](const auto& value) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i, c += c_row)
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) store<W>(c + j * W, value(load<W>(c + j * W), sum[i][j], i0 + i, j0 + j * W));
+  };
+  if (to.add)
+    each([&](V c, V sum, int, int) { return c + sum; });
+  else if (to.bias)
+    each([&](V, V sum, int, int j) {
+      const V y = load<W>(to.bias + j) + sum;
+      return y < to.min ? splat<W>(to.min) : y;
+    });
+  else if (to.positive)
+    each([&](V, V sum, int i, int j) { return load<W>(to.positive + i * to.row + j) > real(0) ? sum : V{}; });
+  else if (to.factor)
+    each([&](V c, V sum, int i, int) { return to.factor[i] * c + sum; });
+  else
+    each([&](V, V sum, int, int) { return sum; });
+}
+
+// The tile of c that begins at c.
+template <class Factors, int W, int M, int N>
+inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, const Finish& finish, int i0,
                  int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
   if (k >= 64)  // long enough to prefetch c from memory during the sums
+#pragma GCC unroll 1
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   {
@@ -80,51 +94,12 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
       }
     }
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < M; ++i)
-#pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) {
-      real* at = c + i * c_row + j * W;
-      store<W>(at, finish.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W));
-    }
+  store_tile<W>(sum, c, c_row, finish, i0, j0);
 }
 
-// N vectors of columns of c, all m rows: as many rows at a time as the registers hold.   j: the first column
-template <class Factors, int W, int N, class Finish>
-inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish,
-                         int j) {
-  constexpr int max_rows = registers == 12 ? 4 : N == 4 || (N == 2 && registers == 16) ? 6 : 8;
-  int i = 0;
-  const auto rows = [&]<int M>() {
-    for (; i + M <= m; i += M)
-      tile<Factors, W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, finish, i, j);
-  };
-  rows.template operator()<max_rows>();
-  rows.template operator()<4>();
-  rows.template operator()<2>();
-  rows.template operator()<1>();
-}
-
-// c = finish(a b), an epilogue. b_row, c_row: reals from row to row     a: (m, k)   b: (k, n)   c: (m, n)
-template <class Factors = Reals, class Finish>
-inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish) {
-  int j = 0;
-  const auto columns = [&]<int W, int N>() {
-    if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and templates compile even where they do not run
-      for (; j + W * N <= n; j += W * N) column_block<Factors, W, N>(m, k, a, b + j, b_row, c + j, c_row, finish, j);
-  };
-  if constexpr (registers == 32) columns.template operator()<lanes, 4>();
-  if constexpr (registers == 32) columns.template operator()<lanes, 3>();
-  columns.template operator()<lanes, 2>();
-  columns.template operator()<lanes, 1>();
-  columns.template operator()<(lanes >= 4 ? lanes / 2 : 1), 1>();
-  columns.template operator()<(lanes >= 8 ? lanes / 4 : 1), 1>();
-  columns.template operator()<1, 1>();
-}
-
-// c = a b, or c += a b if add
-inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
-  gemm(m, n, k, a, b, b_row, c, c_row, Into{add});
-}
+// c = finish(a b).   b_row, c_row: reals from row to row     a: (m, k)   b: (k, n)   c: (m, n)
+template <class Factors = Reals>
+void gemm(int m, int n, int k, const Left& a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
+          const Finish& finish);
 
 }  // namespace poslab::POSLAB_ISA

@@ -22,16 +22,10 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
     const int m = int(to - from);
     const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
     real* ys = y + from * out;
-    const auto with_bias = [&](int j) { return WithBias{b + j, neg_infinity}; };
-    const auto without = [](int) { return Into{false}; };
-    if (blocked && b)
-      multiply_blocks(multiply, m, in, xs, blocks, ys, out, with_bias);
-    else if (blocked)
-      multiply_blocks(multiply, m, in, xs, blocks, ys, out, without);
-    else if (b)
-      multiply(m, out, in, xs, whole, ys, out, with_bias(0));
+    if (blocked)
+      multiply_blocks(multiply, m, in, xs, blocks, ys, out, {.bias = b});
     else
-      multiply(m, out, in, xs, whole, ys, out, without(0));
+      multiply(m, out, in, xs, whole, ys, out, {.bias = b});
   });
 }
 
@@ -53,21 +47,19 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
     const real* dys = dy + from * out;
     if (dx) {
       const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
-      const Into into{!dx.empty};
       real* to = dx.at + from * in;
       if (w_blocked)
-        multiply_blocks(multiply, m, out, of_dys, w_blocks, to, in, [=](int) { return into; });
+        multiply_blocks(multiply, m, out, of_dys, w_blocks, to, in, {.add = !dx.empty});
       else
-        multiply(m, in, out, of_dys, w_transposed, to, in, into);
+        multiply(m, in, out, of_dys, w_transposed, to, in, {.add = !dx.empty});
     }
     if (dw) {
       const Left of_xs = multiply.left(block_pairs2, in, m, {x + from * in, 1, in});
-      const Into into{add};
       if (dy_blocked)
         multiply_blocks(multiply, in, m, of_xs, to_column_blocks(multiply, hidden_buffer, in, dys, m, out), partial,
-                        out, [=](int) { return into; });
+                        out, {.add = add});
       else
-        multiply(in, out, m, of_xs, multiply.right(block_pairs3, in, m, out, dys, out), partial, out, into);
+        multiply(in, out, m, of_xs, multiply.right(block_pairs3, in, m, out, dys, out), partial, out, {.add = add});
     }
     if (db) sum_of_rows(partial + weights, dys, m, out, out, add);
   });

@@ -58,7 +58,7 @@ void multiply_block(const Multiply& multiply, const Product& p, const real* a, c
   }
   for (int at = j; at < end; at += panel) {
     const int width = smaller(panel, end - at);
-    multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
+    multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, {.add = add});
   }
 }
 
@@ -98,7 +98,7 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
     const int i = int(piece % row_blocks) * rows_per_piece, m = smaller(rows_per_piece, p.m - i);
     const Left rows = multiply.left(block_pairs1, m, p.k, left(p, a + batch * p.a_step, i, 0));
     multiply(m, p.n, p.k, rows, b_shared ? shared : right(b + batch * p.b_step, p.m, 2, 1),
-             c.at + batch * p.c_step + int64_t(i) * p.n, p.n, !c.empty);
+             c.at + batch * p.c_step + int64_t(i) * p.n, p.n, {.add = !c.empty});
   });
 }
 

@@ -18,8 +18,8 @@ inline real to_tf32(real x) {
 
 // Copies `lines` lines of n numbers each, rounded.
 template <class Round>
-inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line, real* to, ptrdiff_t to_line,
-                         const Round& round) {
+[[gnu::noinline]] inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line, real* to,
+                                           ptrdiff_t to_line, const Round& round) {
   for (int i = 0; i < lines; ++i)
     for (int j = 0; j < n; ++j) to[i * to_line + j] = round(from[i * from_line + j]);
 }
@@ -81,7 +81,8 @@ class Multiply {
   Right transposed(int buffer, int other, int n, int k, const real* w) const {
     return transposed(buffer, other, n, k, w, k);
   }
-  Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w, ptrdiff_t w_row) const {
+  [[gnu::noinline]] Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w,
+                                     ptrdiff_t w_row) const {
     real* to = scratch(buffer, int64_t(n) * steps(k));
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
@@ -103,8 +104,7 @@ class Multiply {
   }
 
   // c = finish(a b) (gemm.h); a and b are results of left() and right()              a: (m, k)   b: (k, n)   c: (m, n)
-  template <class Finish>
-  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
+  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, const Finish& finish) const {
     if (rounding_ == Rounding::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, finish);
 #ifndef POSLAB_DOUBLE
     if (pairs_ && !b.packed) return multiply_in_place(m, n, k, a, b, c, c_row, finish);
@@ -113,21 +113,16 @@ class Multiply {
     const Rounded r = rounded(m, n, k, a, b);
     gemm(m, n, r.k, r.a, r.b, n, c, c_row, finish);
   }
-  // c = a b, or c += a b if add
-  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, bool add) const {
-    (*this)(m, n, k, a, b, c, c_row, Into{add});
-  }
   // The same for an a and b that did not go through left() and right().
   void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
-                  bool add) const {
-    (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, Into{add});
+                  const Finish& finish) const {
+    (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, finish);
   }
 
  private:
 #ifndef POSLAB_DOUBLE
   // For few rows of a, and an unpacked b with an even number of rows.
-  template <class Finish>
-  void multiply_in_place(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
+  void multiply_in_place(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, const Finish& finish) const {
     a.column *= reals_per_pair;
     gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, finish);
   }

@@ -72,10 +72,8 @@ void multiply_many(real* y, const real* x, const Number* w, const real* b, int64
         ws = columns(k, wide, k);
       }
       const Left xs = multiply.from_column(all, start);
-      if (b && start == 0)
-        multiply(m, n, k, xs, ws, y + from, out, WithBias{b + from, neg_infinity});
-      else
-        multiply(m, n, k, xs, ws, y + from, out, start > 0);
+      const Finish first{.bias = b ? b + from : nullptr}, more{.add = true};
+      multiply(m, n, k, xs, ws, y + from, out, start == 0 ? first : more);
     }
   });
 }

@@ -289,14 +289,14 @@ struct Tile {
       }
     return c;
   }
-  template <class Of, class End>
-  Values got(const End& end, bool a_transposed = false) const {
+  template <class Of>
+  Values got(const baseline::Finish& finish, bool a_transposed = false) const {
     std::vector<real> ra = reals(a), rb = reals(b), c(size_t((M + 2) * c_row), real(9));
     if (a_transposed)
       for (int i = 0; i < M; ++i)
         for (int p = 0; p < k; ++p) ra[size_t(p * M + i)] = real(a[size_t(i * k + p)]);
     const baseline::Left left = a_transposed ? baseline::Left{ra.data(), 1, M} : baseline::Left{ra.data(), k, 1};
-    baseline::tile<Of, lanes, M, N>(k, left, rb.data(), b_row, c.data() + c_row + 2, c_row, end, 0, 0);
+    baseline::tile<Of, lanes, M, N>(k, left, rb.data(), b_row, c.data() + c_row + 2, c_row, finish, 0, 0);
     return of_reals(c);
   }
 };
@@ -307,23 +307,23 @@ CASE("a tile of a product") {
   const Tile t;
   const Shape shape = {M + 2, c_row};
   Values nothing(size_t((M + 2) * c_row), 9.);
-  check("c_ij = sum_p a_ip b_pj, a tile of 4 rows and 2 vectors", shape, t.got<baseline::Reals>(baseline::Into{false}),
+  check("c_ij = sum_p a_ip b_pj, a tile of 4 rows and 2 vectors", shape, t.got<baseline::Reals>({}),
         t.expected(false),
-        {{"the old c is added; end.finish decides whether it is", t.expected(true)},
+        {{"the old c is added; store_tile decides whether it is", t.expected(true)},
          {"the last p alone is left: = for +=", t.expected(false, false, k - 1, k)},
          {"the sum runs over p < k - 1; the last one is missing", t.expected(false, false, 0, k - 1)},
          {"a is read transposed: a_ip lies at i a.row + p a.column", t.expected(false, true)},
          {"nothing is stored", nothing}});
-  check("with Into{true}: c_ij += sum_p a_ip b_pj", shape, t.got<baseline::Reals>(baseline::Into{true}),
-        t.expected(true), {{"the old c is lost: end.finish(place in c, sum, i0 + i, j0 + j W)", t.expected(false)}});
-  check("the same of an a that is stored transposed", shape, t.got<baseline::Reals>(baseline::Into{false}, true),
+  check("with add: c_ij += sum_p a_ip b_pj", shape, t.got<baseline::Reals>({.add = true}), t.expected(true),
+        {{"the old c is lost: store_tile<W>(sum, c, c_row, finish, i0, j0)", t.expected(false)}});
+  check("the same of an a that is stored transposed", shape, t.got<baseline::Reals>({}, true),
         t.expected(false));
 }
 
 CASE("the loads of a tile") {
   const Tile t;
   Counted::of_a = Counted::of_b = Counted::products = 0;
-  t.got<Counted>(baseline::Into{false});
+  t.got<Counted>({});
   check("M N k products of vectors: 4 * 2 * 5", double(Counted::products), M * N * k,
         {{"none went through Factors::add_product", {0}}});
   check("b is loaded once for all rows: N k vectors, 2 * 5", double(Counted::of_b), N * k,

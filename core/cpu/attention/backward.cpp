@@ -53,7 +53,7 @@ void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
   for (int e = 0; e < D; ++e)
     for (int j = tile.n; j < width; ++j) v[e * width + j] = 0;
   const int64_t first = h.query_row(b, tile.i0) * D;
-  gemm(tile.m, tile.filled, D, {d_o + first, step, 1}, v, width, ds, width, false);
+  gemm(tile.m, tile.filled, D, {d_o + first, step, 1}, v, width, ds, width, {});
   const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + tile.i0);
   const Tile::Seen seen_by = tile.seen(b);
   for (int i = 0; i < tile.m; ++i, s += width, ds += width, kept += 2) {
@@ -115,7 +115,7 @@ void Unit::keys(const Tile& tile, Accumulator to, KeyRange c, const real* weight
   real* at = to.at + h.key_row(b, 0) * n;
   if (!c.empty())
     gemm(c.end - c.first, n, tile.m, {weight + c.first, 1, tile.width}, y + h.query_row(b, tile.i0) * n, x.heads * n,
-         at + int64_t(tile.j0 + c.first) * step, step, !assign);
+         at + int64_t(tile.j0 + c.first) * step, step, {.add = !assign});
   if (!assign) return;
   const auto clear = [&](int from, int until) {
     for (int j = from; j < until; ++j) __builtin_memset(at + int64_t(j) * step, 0, size_t(n) * sizeof(real));
@@ -144,7 +144,7 @@ void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
   if (!d.q[p] || (c.empty() && add)) return;
   gemm(tile.m, D, c.empty() ? 0 : c.end - c.first, {dx + c.first, width, 1},
        x.piece[p].k + h.key_row(b, tile.j0 + c.first) * D, x.kv_heads * D, d.q[p].at + h.query_row(b, tile.i0) * D,
-       step, add);
+       step, {.add = add});
 }
 
 // dv, dk and dq of one sequence
@@ -162,10 +162,10 @@ void Unit::relative(const Tile& tile, const real* dx, int from, int to) const {
     const int64_t query = tile.h.query_row(from, tile.i0 + i) * R;
     if (d.q_rel)
       gemm(count, R, tile.n, {dxi, tile.sequence, 1}, tile.r_rows + tile.start(i, int64_t(tile.n) * R, R), R,
-           d.q_rel.at + query, next, !d.q_rel.empty || !tile.first);
+           d.q_rel.at + query, next, {.add = !d.q_rel.empty || !tile.first});
     if (of_tile.r)
       gemm(R, tile.filled, count, {x.q_rel + query, 1, next}, dxi, tile.sequence,
-           of_tile.r + tile.start(i, int64_t(R) * width), width, true);
+           of_tile.r + tile.start(i, int64_t(R) * width), width, {.add = true});
     if (of_tile.bias && tile.leading)
       for (int b = 0; b < count; ++b)
         write_row(of_tile.bias + tile.start(i, width), true, tile.n,

@@ -102,7 +102,7 @@ void tiled_forward(real* o, real* stats, const AttentionArgs& x) {
         write_channels(oi + i * step, D,
                        [at = oi + i * step, f = rows[i].fade]<int W>(int d) { return load<W>(at + d) * f; });
     gemm(tile.m, D, tile.keys_of(b), {e, tile.width, 1}, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, oi, step,
-         !tile.first);
+         {.add = !tile.first});
     if (!tile.last) return;
     const int m = tile.m;
     for (int i = 0; i < m; ++i, oi += step, kept += 2) {

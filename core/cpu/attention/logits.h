@@ -222,9 +222,9 @@ inline void Tile::content(real* s, int b) const {
         count, D, [at = p.k + h.key_row(b, j0 + c.first) * D, k_step](int j) { return at + int64_t(j) * k_step; },
         x.scale, k, width);
     const Left q = {p.q + h.query_row(b, i0) * D, q_step, 1};
-    if (pieces == 1) return gemm(m, computed, D, q, k, width, s + c.first, width, add);
+    if (pieces == 1) return gemm(m, computed, D, q, k, width, s + c.first, width, {.add = add});
     real* own = scratch(piece_buffer, int64_t(m) * width + lanes);
-    gemm(m, computed, D, q, k, width, own + c.first, width, false);
+    gemm(m, computed, D, q, k, width, own + c.first, width, {});
     for (int i = 0; i < m; ++i) {
       const KeyRange seen = overlap(columns_of(piece[u], i), c);
       real *row = s + i * width, *from = own + i * width;
@@ -242,7 +242,7 @@ inline void Tile::products(real* s, int from, int to) const {
     const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
     for (int i = 0; i < m; ++i)
       gemm(to - from, filled, R, {x.q_rel + h.query_row(from, i0 + i) * R, next, 1},
-           r + start(i, int64_t(R) * table_width), table_width, s + i * width, sequence, false);
+           r + start(i, int64_t(R) * table_width), table_width, s + i * width, sequence, {});
   }
   for (int b = from; b < to; ++b) content(s + (b - from) * sequence, b);
 }

@@ -55,15 +55,6 @@ struct KeyRows {
   }
 };
 
-// Epilogue: the sums of row i are scaled by factor[i] before the product is added.
-struct ScaleAndAdd {
-  const real* factor;
-  template <int W>
-  VecOf<W> finish(const real* c, VecOf<W> sum, int i, int) const {
-    return factor[i] * load<W>(c) + sum;
-  }
-};
-
 // Queries i0 .. i0 + m - 1 of one head of one sequence, and its keys. Arrays of a block of pairs are
 // (keys, block_queries): their columns are queries, counted from i0.
 struct QueryBlock {  // NOLINT(*-member-init): the references ask for values, so every field gets one
@@ -124,7 +115,7 @@ struct PairBlock {
       const QueryRange c = columns[u];
       real* to = u == 0 ? s : scratch(part_buffer, block_pairs);
       gemm(n, c.end - c.first, D, {of.rows.k[piece[u]] + int64_t(j0) * D, D, 1}, q[piece[u]] + c.first, block_queries,
-           to + c.first, block_queries, false);
+           to + c.first, block_queries, {});
       if (!cut) return;
       for (int j = 0; j < n; ++j)
         for (int at = all.first; at < all.end; at += lanes) {
@@ -198,7 +189,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
     block.logits(s, q);
     exponentials(block, s, top, sum, fade);
     gemm(c.end - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
-         total + c.first * Dv, Dv, ScaleAndAdd{fade.at + c.first});
+         total + c.first * Dv, Dv, {.factor = fade.at + c.first});
   });
   real *to = o + of.h.query_row(of.b, of.i0) * Dv,
        *kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);

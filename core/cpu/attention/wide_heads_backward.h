@@ -48,17 +48,18 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     const QueryRange c = block.all;
     const int n = block.n, width = c.end - c.first;
     const int64_t j0 = block.j0;
+    const Finish more{.add = true};
     block.logits(s, q);
     gemm(n, width, Dv, {of.rows.v + j0 * Dv, Dv, 1}, go_columns + c.first, block_queries, ds + c.first, block_queries,
-         false);
+         {});
     weights_and_grads(block, s, ds, shift, inverse, delta);
     if (d.v)
-      gemm(n, Dv, width, {s + c.first, block_queries, 1}, go_rows + c.first * Dv, Dv, sums.v + j0 * Dv, Dv, true);
+      gemm(n, Dv, width, {s + c.first, block_queries, 1}, go_rows + c.first * Dv, Dv, sums.v + j0 * Dv, Dv, more);
     for (int u = 0; u < block.pieces; ++u) {
       const int p = block.piece[u], at = block.columns[u].first, count = block.columns[u].end - at;
       const real* dx = block.part(u, ds) + at;
-      if (d.k[p]) gemm(n, D, count, {dx, block_queries, 1}, q_rows[p] + at * D, D, sums.k[p] + j0 * D, D, true);
-      if (d.q[p]) gemm(count, D, n, {dx, 1, block_queries}, of.rows.k[p] + j0 * D, D, dq[p] + at * D, D, true);
+      if (d.k[p]) gemm(n, D, count, {dx, block_queries, 1}, q_rows[p] + at * D, D, sums.k[p] + j0 * D, D, more);
+      if (d.q[p]) gemm(count, D, n, {dx, 1, block_queries}, of.rows.k[p] + j0 * D, D, dq[p] + at * D, D, more);
     }
   });
   for (int p = 0; p < x.pieces; ++p)

@@ -290,7 +290,7 @@ inline void split_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to
 }
 
 // split_columns(x^T), for an x of few columns                                x: (k, m)   to: (m, k or k + 1)
-inline void split_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
+[[gnu::noinline]] inline void split_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
   const NoSubnormals none;
   for (int i = 0; i < m; ++i)
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
@@ -298,10 +298,10 @@ inline void split_transposed(int k, int m, const real* x, ptrdiff_t x_row, real*
 
 // Factors in the form of Packed. packed_steps: its rows for an inner size k
 inline int packed_steps(int k) { return reals_per_pair == 2 ? k + k % 2 : (k + 1) / 2; }
-inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+[[gnu::noinline]] inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
   reals_per_pair == 2 ? split_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
 }
-inline void pack_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
+[[gnu::noinline]] inline void pack_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   reals_per_pair == 2 ? split_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
 }
 
