@@ -99,7 +99,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
 }
 
 void run(const AskWords& w) {
-  if (!w.strings.empty() && !w.file.empty()) bad_input("strings as words and --file {}: give one of the two", w.file);
+  if (!w.strings.empty() && !w.file.empty()) bad_input("strings and --file {}: give one of the two", w.file);
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
   if (w.options.draws > 1 && !respondent.random)

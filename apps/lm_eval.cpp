@@ -34,7 +34,7 @@ struct LmEvalWords {
 struct Model {
   std::unique_ptr<const language::TextLearner> learner;
   RunSpec config;                // the test's options, with the model's own encoding
-  std::optional<HfRope> rope{};  // for a checkpoint: options that other encodings leave open
+  std::optional<HfRope> rope{};  // for a checkpoint: fills the options that other encodings leave open
   std::string temperature{};     // for a checkpoint: the typed temperature; "": not given
   // These choices with the typed encoding.
   RunSpec with(const std::string& encoding) const {

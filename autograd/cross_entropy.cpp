@@ -12,7 +12,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
   const int classes = logits.dim(-1);
   if (Shape(logits.shape().begin(), logits.shape().end() - 1) != present(targets).shape())
     bad_input(
-        "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
+        "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last dimension",
         to_string(logits.shape()), to_string(targets.shape()));
   if (const int64_t i = first_outside(targets, classes); i >= 0)
     bad_input("cross_entropy: target {} of {} classes; classes are 0 .. {}", targets[i], classes, classes - 1);

@@ -50,7 +50,7 @@ def measure(options, folder, threads):
             exact, most = said[checkpoint.FP32]["logits"], PRECISIONS[options.precision][1]
             off = {name: math.dist(of["logits"], exact) / math.hypot(*exact) for name, of in said.items()}
             if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
-                sys.exit(f"logits are off poslab's in fp32: {', '.join(far)} of their norm; nothing was timed")
+                sys.exit(f"logits differ from poslab's in fp32: {', '.join(far)} of their norm; nothing was timed")
         take_turns(sides, options.seconds, "write", [options.size])
         summaries = {side.name: table.summary(side) for side in sides}
     finally:

@@ -107,7 +107,7 @@ class Choices {
   std::vector<std::string> values_;
 };
 
-// A thing of a list, with its options chosen.
+// An entry of a list, with its options chosen.
 template <class Thing>
 struct Chosen {
   Thing thing{};

@@ -34,7 +34,7 @@ Positions Positions::of_tokens(int sequences, std::vector<double> position) {
 
 Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids) {
   if (channels < 1 || ids.size() % size_t(channels))
-    bad_input("positions: {} numbers are not {} for each token; give equally many to each token", ids.size(), channels);
+    bad_input("positions: {} numbers do not divide into {} for each token; give each as many", ids.size(), channels);
   std::vector<double> position;
   for (size_t n = 0; n < ids.size(); n += size_t(channels)) position.push_back(ids[n]);
   Positions p = of_tokens(sequences, std::move(position));

@@ -23,7 +23,7 @@ struct Look {
   int queries = 0;  // the number of last queries with logits
   Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: other strings
   std::function<void(const Trace&)> done{};  // after each pass
-  // Calls done() with the trace of one pass. Throws Stopped; stoppable: whether a stop ends the pass early.
+  // Calls done() with the trace of one pass. A stop throws Stopped, within the pass if stoppable.
   void observe(const std::function<void(Trace*)>& pass, bool stoppable = true) const;
 };
 

@@ -66,7 +66,7 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   const RunSpec& c = state.config;
   check_lengths(c, lengths);
   if (c.whole("d_model") < 2) bad_input("inspect: d_model = {} has no plane; use 2 or more", c.whole("d_model"));
-  // Sub-batches draw from 16,384 separate streams (test_draw); half are for the other strings.
+  // Sub-batches draw from 16,384 separate streams (test_draw); half are for `others`.
   if (samples > 8000) bad_input("inspect: {} strings at each length; ask for at most 8000", samples);
   if (const int points = samples * task(c["task"]).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);

@@ -140,7 +140,7 @@ class Built {
   Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Given& g) const {
     const Prepared in = prepared(q, k, g);
     if (v.dims() != 4 || v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1) || v.dim(2) != k.dim(2))
-      bad_input("{}: v is {} with k {}; it must be (batch, time, heads, any)", spelled(), to_string(v.shape()),
+      bad_input("{}: v is {} and k {}; all sizes but the last must be equal", spelled(), to_string(v.shape()),
                 to_string(k.shape()));
     return at(g).attend(in.heads, repeat_heads(v, in.heads.k.dim(2)), in.positions, in.span);
   }

@@ -73,7 +73,7 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   const auto off = gradient ? nullptr : std::make_unique<NoGrad>();
   const Reading reading{tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)};
   const Tensor logits = in_turn(m.on_gpu(), [&] {
-    const auto off_there = gradient ? nullptr : std::make_unique<NoGrad>();   // perhaps in another thread
+    const auto off_there = gradient ? nullptr : std::make_unique<NoGrad>();   // in_turn may switch threads
     const Tensor all = m.reader.logits(reading, said.empty() ? nullptr : &asked.trace);
     return asked.to_cpu(), all.to(Device::cpu);
   });

@@ -18,7 +18,7 @@ Trace::Change change_of(nb::object function, const std::function<void()>& called
     const nb::object given = kept->get()(name, x.to(Device::cpu));
     const Tensor y = given.is_none() ? x : tensor_of(given);
     if (y.device() != x.device() && recording() && (x.requires_grad() || y.requires_grad()))
-      bad_input("trace: {} is on a GPU, and no gradient goes through a replacement of Python there; give None, or use "
+      bad_input("trace: {} is on a GPU, where no gradient passes through a replacement by Python; return None, or use "
                 "device=\"cpu\"", name);
     return y.to(x.device());
   };

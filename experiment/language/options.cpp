@@ -63,7 +63,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   DecoderSpec s;
   const int rows = c.whole("vocabulary");
   if (rows && rows < vocabulary)
-    bad_input("vocabulary = {}: the text has {} tokens; give as many or more, or leave it out", rows, vocabulary);
+    bad_input("vocabulary = {}: the tokenizer has {} tokens; give as many or more, or leave it out", rows, vocabulary);
   s.vocabulary = rows ? rows : vocabulary, s.epsilon = c["epsilon"] == "1e-6" ? 1e-6 : 1e-5;
   s.layers = c.whole("layers"), s.heads = c.whole("heads");
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");

@@ -151,7 +151,7 @@ std::vector<Planned> plan(const Request& request) {
   const auto trains = [](const Planned& p) { return bool(p.artifact->trials); };
   const Plan trials = all_trials(all);
   if (std::any_of(all.begin(), all.end(), trains) && trials.empty())
-    bad_input("{} has no trial with {}{}{}; ask for others, or for all", fmt::join(request.what, " "),
+    bad_input("{} has no trial with {}{}{}; change --tasks or --encodings", fmt::join(request.what, " "),
               fmt::join(request.tasks, ", "), request.tasks.empty() || request.encodings.empty() ? "" : " and ",
               fmt::join(request.encodings, ", "));
   for (const auto& [option, names] : {std::pair("task", &request.tasks), {"encoding", &request.encodings}})

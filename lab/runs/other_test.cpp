@@ -78,7 +78,7 @@ void find_name(const std::string& folder, OtherTest& test) {
     bad_input("--name {}: it becomes a part of a file's name; use up to {} letters, digits and - _ .", test.name,
               longest_name);
   if (!is_free(folder, test))
-    bad_input("--name {}: {}/{} is a test under other options{}; choose another name, or remove it", test.name, folder,
+    bad_input("--name {}: {}/{} is of other options{}; choose another name, or remove the file", test.name, folder,
               csv_of_test(test.name), test.text.empty() ? "" : " or of another text");
 }
 

@@ -75,7 +75,7 @@ void check_output(const std::string& option, const std::string& path, const std:
 
 void check_names_folder(const std::string& option, const std::string& path) {
   const fs::path name(path);
-  if (path == "-") bad_input("{} -: it takes the name of a folder, and this is none; name one", option);
+  if (path == "-") bad_input("{} -: it takes the name of a folder, and - is not one; name one", option);
   for (const char* ending : {".html", ".svg", ".pdf", ".png", ".csv"})
     if (name.extension() == ending && !fs::is_directory(name))
       bad_input("{} {}: the output is a folder with index.html in it; name it without {}, as in {} {}", option,

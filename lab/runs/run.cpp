@@ -104,7 +104,7 @@ Values repeats(const std::vector<TestPart>& parts) {
 }
 
 void tell_repeats(const std::string& part, const std::string& what, const char* remedy) {
-  tell(log_of_thread(), "{}: {}, so that some repeat, and more samples say nothing new; take fewer, or {}\n", part,
+  tell(log_of_thread(), "{}: {}, so some repeat, and more samples say nothing new; take fewer, or {}\n", part,
        what, remedy);
 }
 

@@ -33,7 +33,7 @@ Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool
                 const Kind* of = nullptr);
 
 // Names the first length whose loss is NaN or infinite. After a training this is only a note, as the training itself
-// succeeded; a separate test fails.
+// succeeded; after a separate test it throws.
 void check_finite(const Results&, bool after_training);
 
 }  // namespace poslab

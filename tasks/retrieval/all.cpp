@@ -1,4 +1,4 @@
-// The only list of retrieval tasks. A new one is its file, its name in tasks/retrieval/entries.h and its place here.
+// The only list of retrieval tasks. A new one needs its file, its name in tasks/retrieval/entries.h and its place here.
 #include <set>
 
 #include "core/error.h"

@@ -37,7 +37,7 @@ inline void set(const Model& m, const std::string& name, double value) {
   std::fill_n(x.data(), x.size(), real(value));
 }
 
-// Runs the check over all schemes. Report: how often a number had to be below its bound, how often it had to differ.
+// Runs the check over all schemes. Report: how often a number had to be below its bound, how often above.
 inline Report hold_to(const std::string& name) {
   Report all;
   std::string worst = "none";

@@ -91,7 +91,7 @@ TEST_CASE("runs: a finite table is checked for the positions of the longest stri
   CHECK(given("tupe", "120") != "");
   CHECK(given("sincos&bert_relative", "139") == "");
   CHECK(given("learned&rope", "139").find("the table of learned has 40 rows") != std::string::npos);
-  // Positions given for the test need not fit training, nor those given for training the test.
+  // Positions given for the test need not fit training, and vice versa.
   CHECK(refused({{"encoding", "rope"}, {"test_positions", "given:at=0 1"}, {"eval_lengths", "1"}}) == "");
   CHECK(refused({{"encoding", "rope"}, {"positions", "given:at=0 1 2 3 4 5 6 7 8 9 10 11"},
                  {"test_positions", "sequential"}}) == "");

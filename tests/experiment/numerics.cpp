@@ -9,7 +9,7 @@
 namespace poslab::test {
 
 #ifndef POSLAB_DOUBLE
-// Sanitizers check memory between a product and its sum, so that GCC does not fuse the two: the bits differ.
+// Sanitizers check memory between a product and the next sum, so GCC does not fuse them: the bits differ.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("numerics: training leaves the bits of the committed number") {
   const std::string before = isa();

@@ -16,7 +16,7 @@ refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stder
   cat refusal
   [[ $got == "$status" && $(wc -l < refusal) == 1 ]] && grep -qF -- "$words" refusal
 }
-lists() {   # KIND COMMAND...: the names that this prints; what the sources say, and no number to be kept by hand
+lists() {   # KIND COMMAND...: `poslab list KIND` has exactly the names that COMMAND finds in the sources
   diff <("${@:2}" | sort) <("$program" list "$1" | grep -oE '^[a-z0-9_]+' | sort)   # long rows go on below
 }
 schemes() { sed -n '/> list = {/,/};/p' "$source/encodings/all.cpp" | grep -oE '[a-z0-9_]+\(\)' | tr -d '()'; }
@@ -464,7 +464,7 @@ check 'and names what it does not take' passes_over
 asks_again() {
   echo '{"question": "who?", "answers": ["Ada"], "ctxs": [{"title": "b", "text": "Ada", "isgold": true}]}' > one.jsonl
   "$program" t5 eval --hf forcing --task documents --questions one.jsonl --sizes 1 --samples 2 2>&1 > /dev/null |
-    finds '^one.jsonl: 2 samples of 1 question, so that some repeat, .*; take fewer, or more questions$'
+    finds '^one.jsonl: 2 samples of 1 question, so some repeat, .*; take fewer, or more questions$'
 }
 check 'questions that come again are told' asks_again
 check 'with one beam no penalty is taken' refuses 2 '--length-penalty changes nothing with one beam' "$program" \

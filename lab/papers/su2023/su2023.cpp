@@ -116,7 +116,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   const Choices c = language::configure(s.all);
   language::check(RunSpec(c));  // refused here rather than in each run
   if (c.whole("train_length") < 16)
-    bad_input("--set train_length={}: the smallest window of ReRoPE is an eighth of it; take 16 or more",
+    bad_input("--set train_length={}: an eighth of it, the smallest window of ReRoPE, is below 2; take 16 or more",
               c["train_length"]);
   s.llama.emplace_back("eval_tail", c["train_length"]);
   language::check(RunSpec(language::configure(s.llama)));

@@ -1,4 +1,4 @@
-// The third source (lab/papers/su2023/su2023.h): its plan, and the values kept for Python. tests/python/test_papers.py
+// Su 2023 (lab/papers/su2023/su2023.h): its plan, and the values kept for Python. tests/python/test_papers.py
 // tests its tables and claims, and the whole source on toy models.
 #include "lab/papers/su2023/su2023.h"
 

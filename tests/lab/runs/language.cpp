@@ -275,8 +275,8 @@ TEST_CASE("lm eval: requesting more samples than the text has windows is reporte
   CHECK(read_record(folder / "run/result.json").repeats.empty());
   Program many(folder, "lm eval " + folder / "run" + " --samples 5000 --name many");
   REQUIRE_MESSAGE(many.status() == 0, many.output());
-  CHECK(holds(many.output(), "length 16: 5000 samples of at most 184 windows, so that some repeat"));
-  CHECK(holds(many.output(), "length 32: 5000 samples of at most 168 windows, so that some repeat"));
+  CHECK(holds(many.output(), "length 16: 5000 samples of at most 184 windows, so some repeat"));
+  CHECK(holds(many.output(), "length 32: 5000 samples of at most 168 windows, so some repeat"));
   const RunRecord kept = read_record(folder / "run/eval-many.json");
   CHECK(kept.repeats == Values{{"length 16", "5000 samples of at most 184 windows"},
                                {"length 32", "5000 samples of at most 168 windows"}});

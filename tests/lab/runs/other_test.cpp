@@ -101,7 +101,7 @@ TEST_CASE("other tests: eval under other options keeps the run's own result, and
 
   // The name of another test is not reused.
   run_in(folder, "eval " + run + " --lengths 1:3 --name short");
-  CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));
+  CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is of other options"));
   write_file(run + "/eval-lengths-1-2.csv", "of my own");
   run_in(folder, "eval " + run + " --lengths 1:2");
   CHECK(read_file(run + "/eval-lengths-1-2.csv") == "of my own");

@@ -1,4 +1,4 @@
-// Plans: the trials that a TOML file gives, and that a written plan does not change.
+// Plans: the trials that a TOML file gives; writing and reading a plan keeps them.
 #include <cstdlib>
 #include <future>
 
