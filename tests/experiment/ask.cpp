@@ -207,10 +207,10 @@ TEST_CASE("ask: other positions and temperatures, and those that have no room") 
                        BadInput);
   const State learned(tiny({{"encoding", "learned"}, {"positions", "sequential"}}));
   CHECK_THROWS_WITH_AS(ask(learned, at_500), doctest::Contains("learned a table of 64"), BadInput);
-  CHECK_THROWS_WITH_AS(ask(state, Tokens(10001, 1)), doctest::Contains("ask for 1 to 10000"), BadInput);
+  CHECK_THROWS_WITH_AS(ask(state, Tokens(10001, 1)), doctest::Contains("ask about 1 to 10000"), BadInput);
   for (const size_t symbols : {0, 10001})
     CHECK_THROWS_WITH_AS(ask(state, Tokens(symbols, 1), {.positions = std::vector<double>(2 * symbols, 1)}),
-                         doctest::Contains("ask for 1 to 10000"), BadInput);
+                         doctest::Contains("ask about 1 to 10000"), BadInput);
 }
 
 TEST_CASE("ask: slots after the terminator do not count") {

@@ -45,7 +45,8 @@ Scheme both() {
   Scheme s = rotary_scheme({.name = "both", .options = {rope_base(), pairing_option()}, .pages = both_pages},
                            [](const HeadAt& at, const Choices& c) { return RotarySpectrum{frequencies_of(at, c)}; });
   s.make = layer_of<Both>;
-  s.pages.doors = "2 and 3";
+  s.pages.doors = "2 and 3", s.pages.pictures.matrix = equal_contents;
+  s.pages.shows = always("The logit of equal contents.");
   return s;
 }
 // end

@@ -188,7 +188,7 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
   CHECK(holds(refusal([&] {
                 check_lengths(tiny_config({{"encoding", "learned"}, {"positions", "sequential"}}), {40});
               }),
-              "max_position = 64"));
+              "positions for 64"));
   CHECK(refusal([&] { check_lengths(tiny_config({{"positions", "sequential"}}), {400}); }) == "");
   CHECK(holds(refusal([&] { check_lengths(c, {0}); }), "length 0"));
   CHECK(holds(refusal([&] { check_lengths(c, {6, 6}); }), "twice"));

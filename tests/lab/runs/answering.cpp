@@ -208,7 +208,7 @@ TEST_CASE("decoder: it answers with other positions, draws and temperatures as i
   CHECK_THROWS_WITH_AS(asked("").check(Tokens(14, 1)),
                        doctest::Contains("14 symbols and their 28 answer slots take 42 positions"), BadInput);
   CHECK_NOTHROW(asked("sequential").check(Tokens(14, 1)));
-  CHECK_THROWS_WITH_AS(asked("").check({}), doctest::Contains("ask for 1 to 10000"), BadInput);
+  CHECK_THROWS_WITH_AS(asked("").check({}), doctest::Contains("ask about 1 to 10000"), BadInput);
   const std::unique_ptr<Learner> learned = answering_kind().make(with({{"encoding", "learned"}}), {});
   CHECK_THROWS_WITH_AS(learned->respondent("", "").check(Tokens(683, 1)),
                        doctest::Contains("has learned a table of 2048"), BadInput);
