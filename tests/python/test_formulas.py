@@ -27,7 +27,7 @@ def test_every_scheme_has_one_and_says_how_the_engine_spells_it():
     assert len(schemes) > 60 and not set(schemes) - set(formulas.names())
     more = len(formulas.names()) - len(schemes)
     page = (REFERENCE.parents[1] / "docs/torch.md").read_text()
-    assert f"all {len(schemes)} encodings, and {more} more forms of them" in page
+    assert f"all {len(schemes)} encodings, and {more} variants of them" in page
     for name in formulas.names():
         spelled = pl.encodings[formulas.load(name).CASE["encoding"]]
         assert name.startswith(spelled.name), name
