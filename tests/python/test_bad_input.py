@@ -142,7 +142,7 @@ BAD = {
     "no pieces": (lambda: pl.attention(pl.Scores([], 1), Q), "0 pieces"),
     "pieces that overlap": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)] * 2, 1)), "overlap"),
     "rows of bias": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1, bias=np.ones((3, 2)))), "3 rows"),
-    "key lengths": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(key_lengths=[9])), "is 9; give"),
+    "key lengths": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(key_lengths=[9])), "is 9; "),
     "values of other heads": (lambda: pl.attention(pl.Scores([pl.Piece(Q, Q)], 1), np.ones((1, 4, 3, 8))), "v is"),
     "a negative window": (lambda: pl.Span(window=-1), "window is -1"),
     "a negative slot": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(offset=-5)), "slot of"),

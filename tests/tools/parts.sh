@@ -230,7 +230,7 @@ all_parts="${ci_parts/meanwhile/} debug torch aarch64 libcxx portable portable-a
 run_tests() {   # [PART...]
   (($#)) || set -- release
   local part began=0 cores
-  cores=$(getconf _NPROCESSORS_ONLN)
+  cores=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 1)
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
@@ -273,7 +273,7 @@ run_tests() {   # [PART...]
       arm) ready arm arm -- arm_spine ;;
       meanwhile)
         run_parts early $((cores + 1)) > build/early.log 2>&1 &
-        running=("${parts[@]}") parts=() began=$SECONDS ;;
+        running=(${parts[@]+"${parts[@]}"}) parts=() began=$SECONDS ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
       alone) ready alone alone -- needs program ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;

@@ -33,9 +33,9 @@ TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in th
     INFO("docs/gpu.md lacks: " << line);
     CHECK(squeezed.find(line) != std::string::npos);
   };
-  // Which quad is in each column, at places 0 to 8.
+  // Which quad is in each column, at p = 0 to 8.
   for (unsigned p = 0; p <= columns; ++p) {
-    std::string line = p == 0 ? "place 0" : fmt::format(" {}", p);
+    std::string line = p == 0 ? "p = 0" : fmt::format(" {}", p);
     for (unsigned column = 0; column < columns; ++column)
       for (unsigned s = 0; s < columns; ++s)
         if (place(p, s, columns) == p * columns + column) line += fmt::format(" {}", s);
@@ -43,16 +43,16 @@ TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in th
   }
   if (sizeof(real) == 4) {
     constexpr unsigned quad = sizeof(cuda::Four), in_place = tile_columns / 4, b = depth * in_place * quad;
-    const std::string of_b = fmt::format("| b: {} places x {} fours, {} bytes", depth, in_place, bytes(b));
+    const std::string of_b = fmt::format("| b: {} p x {} Fours, {} bytes", depth, in_place, bytes(b));
     const unsigned tall = depth * cuda::Patch<64>::a_fours * quad, low = depth * cuda::Patch<32>::a_fours * quad;
-    drawn(fmt::format("tiles of 64 rows | a: {} places x {} fours, {} bytes {} |", depth, cuda::Patch<64>::a_fours,
+    drawn(fmt::format("tiles of 64 rows | a: {} p x {} Fours, {} bytes {} |", depth, cuda::Patch<64>::a_fours,
                       bytes(tall), of_b));
     drawn(fmt::format("tiles of 32 rows | a: {} x {}, {} {} | free, {} bytes |", depth, cuda::Patch<32>::a_fours,
                       bytes(low), of_b, bytes(tall - low)));
   }
-  drawn(fmt::format("tiles of 64 rows {} teams of {} threads, {} places each", cuda::Patch<64>::teams,
+  drawn(fmt::format("tiles of 64 rows {} teams of {} threads, {} p each", cuda::Patch<64>::teams,
                     cuda::Patch<64>::team_threads, depth / cuda::Patch<64>::teams));
-  drawn(fmt::format("tiles of 32 rows {} teams of {} threads, {} places each", cuda::Patch<32>::teams,
+  drawn(fmt::format("tiles of 32 rows {} teams of {} threads, {} p each", cuda::Patch<32>::teams,
                     cuda::Patch<32>::team_threads, depth / cuda::Patch<32>::teams));
 }
 
