@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "autograd/encoder_block.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
