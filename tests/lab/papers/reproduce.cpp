@@ -96,8 +96,8 @@ TEST_CASE("reproduce: a wrong request is refused with a remedy") {
   CHECK(holds(said({{"ruoss2023:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
-  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial with rope; ask"));
-  CHECK(holds(said({{"gap_shift"}, "tiny", {"parity_check"}, {}, {}}), "no trial with parity_check; ask"));
+  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial with rope; change"));
+  CHECK(holds(said({{"gap_shift"}, "tiny", {"parity_check"}, {}, {}}), "no trial with parity_check; change"));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
   const auto tested = [](const std::string& artifact, const std::string& lengths) {
     return refusal([&] { plan({{artifact}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
