@@ -21,8 +21,8 @@ if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD
   endif()
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
-# Neighbours are compiled as one. Which products and sums the compiler contracts may depend on them: norm.cpp is alone,
-# as among those of of_rows it had other bits with avx2 (`poslab version --numerics`).
+# Neighbours are compiled as one. The neighbours of a source may decide which products and sums the compiler contracts:
+# norm.cpp is alone, because in the group of_rows its bits changed with avx2 (`poslab version --numerics`).
 set(of_products linear matmul feed_forward gated_feed_forward stored)
 set(of_attention attention/forward attention/backward attention/attention attention/statistics)
 set(of_rows scan rotate geometric interpolate)

@@ -44,7 +44,7 @@ endfunction()
 function(compiled_in_groups target size pattern)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")       # which is seldom compiled anew
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")       # few builds there are incremental
     math(EXPR size "${size} * 4")
   endif()
   set(count 0)

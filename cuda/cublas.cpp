@@ -1,5 +1,5 @@
 // cuBLAS's matrix product for cuda/driver.h. The library is not linked but loaded on first use, as OpenBLAS is: a
-// program that does not use it runs without it. Its functions and constants are those of cublas_v2.h.
+// program that never calls cuBLAS runs without the library. Names and values are those of cublas_v2.h.
 #include <dlfcn.h>
 
 #include <string>

@@ -63,7 +63,7 @@ struct Site {
 void sync_block(Site);
 void sync_warp(unsigned mask, Site);    // Failure unless the mask names all 32 lanes and none of them has ended
 
-// Each lane hands in 8 bytes and gets those of all 32 lanes. Failure unless all lanes of the warp take part.
+// Each lane gives 8 bytes and gets the bytes of all 32 lanes. Failure unless all lanes of the warp take part.
 const uint64_t* exchange(unsigned mask, uint64_t mine, Site);
 inline unsigned lane() { return threadIdx.x % 32; }
 // Takes six floats from each lane and gives each lane all 32 lanes' floats. For the joint operations of a tensor core.

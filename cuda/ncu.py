@@ -5,8 +5,8 @@ import csv
 import re
 
 TIME, REGISTERS = "gpu__time_duration.sum", "launch__registers_per_thread"
-# In % of what a multiprocessor can do while the kernel runs: resident warps, instructions issued, multiply-adds among
-# them, and loads and stores of shared memory.
+# Shares, in %, of a multiprocessor's capacity while the kernel runs: resident warps, issued instructions and the
+# multiply-adds among them, loads and stores of shared memory.
 SHARES = {
     "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",

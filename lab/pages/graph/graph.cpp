@@ -84,8 +84,8 @@ void name_modules(std::vector<Node>& nodes) {
 
 constexpr int repeats = 5;
 
-// Takes several steps on the next step's input. Gradients are those of the first step, at the run's weights. Each time
-// is the least of all steps, as cold caches and other work only add to it.
+// Repeats a step on the input of the run's next one. Gradients come from the first repeat, at the run's weights. Each
+// time is the least of all repeats, as cold caches and other work only add to it.
 std::vector<Node> watched(Learner& learner) {
   const std::any input = learner.draw_longest(learner.adam().step);
   std::vector<Node> all;

@@ -35,8 +35,8 @@ json table(const Grid&);
 void append(json& list, const std::vector<json>& more);
 json folded(const char* summary, json part, bool open = false);
 
-// The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. {{name}}
-// stands for a part or a list of parts if alone on a line; for a section, several or null after "## "; else for words.
+// The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. A
+// {{name}} alone on a line is a part or a list of parts; after "## " a section, several or null; elsewhere words.
 json sections(std::string_view markdown, const std::map<std::string, json>& parts);
 
 std::string script_safe(const json& data);  // JSON that is safe inside <script>: no "<" in it
