@@ -51,10 +51,12 @@ function(embed target)
   add_custom_command(OUTPUT ${made} DEPENDS ${files} ${embed_script} VERBATIM
                      COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DOUT=${made} -P ${embed_script})
   target_sources(${target} PRIVATE ${made})
+  set_source_files_properties(${made} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 function(embed_table target name)
   set(made ${CMAKE_BINARY_DIR}/embedded_${name}.cpp)
   add_custom_command(OUTPUT ${made} DEPENDS ${ARGN} ${embed_script} VERBATIM
                      COMMAND ${CMAKE_COMMAND} "-DFILES=${ARGN}" -DTABLE=${name} -DOUT=${made} -P ${embed_script})
   target_sources(${target} PRIVATE ${made})
+  set_source_files_properties(${made} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

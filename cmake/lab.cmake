@@ -10,15 +10,14 @@ find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 
 floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB)
-target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE}
-  $<TARGET_PROPERTY:CLI11::CLI11,INTERFACE_INCLUDE_DIRECTORIES>)
+target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE})
 target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
-quickly_compiled(lab <nlohmann/json.hpp> <CLI/CLI.hpp>)      # lab takes no command line, apps and bench do
+quickly_compiled(lab <nlohmann/json.hpp>)       # not CLI11, whose functions would take 1.4 s of each source
 compiled_by_folder(lab)
 embed(lab lab/page/page.html lab/page/page.css lab/pages/report/tasks.txt lab/pages/report/language.txt
   lab/pages/report/t5.txt lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt

@@ -15,7 +15,7 @@ file(GLOB module CONFIGURE_DEPENDS python/*.cpp)
 nanobind_add_module(poslab_python BACKEND_MODULE nanobind_backend NOMINSIZE ${module})
 target_link_libraries(poslab_python PRIVATE lab $<TARGET_NAME_IF_EXISTS:cuda_device>)
 target_link_options(poslab_python PRIVATE -Wl,--exclude-libs,ALL)
-compiled_in_groups(poslab_python 4 "/python/")
+compiled_in_groups(poslab_python 8 "/python/")
 set_target_properties(poslab_python PROPERTIES OUTPUT_NAME _poslab EXCLUDE_FROM_ALL ON
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/poslab)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")

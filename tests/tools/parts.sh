@@ -243,7 +243,8 @@ run_tests() {   # [PART...]
     of_release=all                             # the benchmark, too, which no test calls
     gpus=90-real target=cuda_device            # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
-    of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
+    # Gradients are checked there; ./dev test double has the other layers, too, and all kernels.
+    of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here '-DPOSLAB_TESTED_LAYERS=autograd;encodings;nn')
     fetch_all
   fi
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
