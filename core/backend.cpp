@@ -21,8 +21,8 @@ std::string name() { return isa(); }
 double peak_flops() { return 0; }
 const Kernels& cpu_kernels() { return kernels(Device::cpu); }
 
-// From 2 MiB on in huge pages: a step reads and writes 100 MB, and with pages of 4 KiB it would look up an address
-// every 64 cache lines (1 to 4 % of a step).
+// Blocks of 2 MiB or more lie in huge pages. A step reads and writes 100 MB; with pages of 4 KiB it would have to look
+// up an address every 64 cache lines, which takes 1 to 4 % of a step.
 void* allocate(size_t bytes) {
   constexpr size_t line = 256, huge_page = 2 << 20;
   const size_t alignment = bytes < huge_page ? line : huge_page;
@@ -37,7 +37,7 @@ void* allocate(size_t bytes) {
 void write(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 void fill(real* to, real value, int64_t n) { std::fill_n(to, n, value); }
 
-// All earlier work is done already, so start_read() itself copies.
+// On the CPU all earlier work is done already, so start_read() copies at once; read_result() hands out the copy.
 std::map<int, std::vector<char>>& reads() {
   thread_local std::map<int, std::vector<char>> all;
   return all;
@@ -80,7 +80,7 @@ Rounding cpu_rounding() { return of_cpu; }
 MatmulPrecision::MatmulPrecision(Device device, Rounding how, Engine by)
     : by_(device == Device::cpu ? by : engine()), device_(device), before_(current[int(device)]) {
   if (device == Device::cpu && how != Rounding::fp32 && by != Engine::own)
-    bad_input("matmul = {}: products = {} rounds nothing; use products = own, or matmul = fp32",
+    bad_input("matmul = {}: products = {} does not round; use products = own, or matmul = fp32",
               rounding_names[int(how)], engine_names[int(by)]);
   backend(device).set_rounding(how, by);
   current[int(device)] = {how, by};

@@ -18,7 +18,7 @@ bool parse(const std::string& text, int64_t& n) {
   if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;
   return error != std::errc::invalid_argument && end == text.data() + text.size();
 }
-bool parse(const std::string& text, double& n) {  // libc++ has no from_chars for it
+bool parse(const std::string& text, double& n) {  // libc++ has no from_chars for double
   char* end;
   n = ascii::number(text.c_str(), &end);
   return !text.empty() && text.find_first_of(" \t\n+") != 0 && text.find_first_of("xX") == std::string::npos &&
@@ -40,7 +40,7 @@ Number read(const std::string& name, const std::string& text, Range range, const
   return n;
 }
 
-// Turns "0.50L" into "0.5L"; a whole number stays.
+// The length in canonical form: "0.50L" becomes "0.5L". It may also be a whole number.
 std::string read_length(const std::string& name, const std::string& text, Range range, const std::string& takes) {
   if (!is_share(text)) return fmt::format("{}", read_whole(name, text, range, takes));
   double share{};

@@ -41,11 +41,11 @@ struct Option {
 
   std::string name, standard, help;      // standard: the text of the default
   Kind kind;
-  std::vector<std::string> words = {};   // none: any text; for a whole number: words in its place
+  std::vector<std::string> words = {};   // empty: any text is taken; Kind::whole also takes these words
   Range range = {0, 0};
-  // For an option whose words are names of things with options of their own: the settings of this option and of others
-  // that a text such as "randomized:max_position=4096" spells. Throws BadInput. Null: a text sets this option
-  // alone.
+  // For an option whose words name things that have options of their own: splits a text such as
+  // "randomized:max_position=4096" into the settings of this option and of the others. Throws BadInput. Null: a text
+  // sets this option alone.
   Settings (*sets)(const std::string& text) = nullptr;
   // For an option whose value is of a type of its own: parses the text, for RunSpec::value (experiment/run_spec.h).
   // Throws BadInput. Null for all others.
@@ -83,7 +83,7 @@ class Choices {
  public:
   Choices() = default;                                               // for a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Sets the option. Returns all that are set, with their values: one, or several by Option::sets. Throws BadInput for
+  // Sets the option. Returns the settings made: one, or several by Option::sets. Throws BadInput for
   // an option that the owner does not have (did you mean), and for a value that the option does not take.
   Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
@@ -131,11 +131,11 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // of the run, for options that a spelling does not set
-RunValues trained_on(int64_t slots);                     // the trained length alone, which 0.5L halves
+using RunValues = std::map<std::string, std::string>;   // a run's options, used where a spelling sets none
+RunValues trained_on(int64_t slots);                     // only the trained length, so that 0.5L becomes a number
 
-// All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
-// become numbers. Throws BadInput.
+// All options of a thing, with values from the spelling, else from `run`, else the defaults. If `run` has a trained
+// length, shares become numbers. Throws BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>
 Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text,

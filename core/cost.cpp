@@ -10,7 +10,7 @@ constexpr double word = sizeof(real), number = sizeof(int);
 
 Cost operator+(Cost a, Cost b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 
-// The costs of n_1 x n_2 x ... multiply-adds, of as many reals or integers read or written, and of a result that large.
+// The costs of n_1 n_2 ... multiply-adds, of moving that many reals or integers, and of a result with that many reals.
 template <class... N>
 Cost products(N... n) { return {2 * (double(n) * ...), 0}; }
 template <class... N>
@@ -68,7 +68,7 @@ Cost of_logits(const AttentionArgs& x) {
   const Attention a(x);
   return products(a.seen, x.head_dim + (x.r ? x.rel_dim : 0)) + a.read_for_logits(x);
 }
-// a v; moves v, o and stats, 2 for each query
+// a v. Moves v, o and stats, which has 2 numbers for each query and head
 Cost of_values(const AttentionArgs& x) {
   const Attention a(x);
   return products(a.seen, x.value_dim) + moves(a.v + a.o + 2 * a.q / x.head_dim);

@@ -58,7 +58,7 @@ bool has_bf16() {
   return false;
 #endif
 }
-// An Intel Xeon (family 6, model 207) took longer for vdpbf16ps than for two FMAs with its bits (docs/speed.md).
+// An Intel Xeon (family 6, model 207) took longer for vdpbf16ps than for the two FMAs that emulate it (docs/speed.md).
 bool by_vdpbf16ps() {
   return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !is_intel());
 }

@@ -2,7 +2,7 @@
 // pointers to them: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
 //
 // A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
-// and throws nothing but a Failure where the system has none left. Matrices are dense and row-major. A result given as
+// and throws nothing but a Failure, if memory runs out. Matrices are dense and row-major. A result given as
 // an Accumulator is added to the stored values, or replaces them if it is `empty`; a null one is skipped. Each struct
 // has one list of its fields, for code that visits all of them (core/fields.h).
 #pragma once
@@ -19,7 +19,7 @@
 namespace poslab {
 
 // A loop over size[0] x size[1] x ... indices, innermost last. y, a, b: the steps of two or three arrays, in elements,
-// one per dimension. In broadcasting steps of 0 repeat an element; a permutation has the steps in another order.
+// one per dimension. In broadcasting, a step of 0 repeats an element; in a permutation the steps come in another order.
 struct StridedLoop {
   static constexpr int max_dims = 6;
   int dims = 0;

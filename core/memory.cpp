@@ -68,7 +68,7 @@ MemoryPool& pool(Device device) {
   return all[device == Device::cpu ? 0 : 1 + queue_number()];
 }
 
-// Blocks are cut from large regions: fewer requests, and on the CPU huge pages.
+// Blocks are cut from large regions, which take fewer requests and, on the CPU, lie in huge pages.
 real* cut(MemoryPool& p, size_t bytes) {
   constexpr size_t region = 16 << 20;
   if (p.rest_bytes < bytes) {
@@ -92,7 +92,7 @@ real* last_of(std::vector<real*>& free) {
   return free.pop_back(), at;
 }
 
-// A block of at least `bytes`, which becomes its actual size.
+// Returns a block of at least `bytes`, and sets `bytes` to its actual size.
 real* take(MemoryPool& p, size_t& bytes) {
 #ifdef POSLAB_WATCHED_MEMORY
   // The sanitizer sees where a buffer ends, as the memory behind it belongs to no buffer. On the CPU a buffer is an

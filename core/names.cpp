@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// Lower case, with - for _ and spaces, and no dash in front.
+// The word in lower case, with - for _ and spaces, and without dashes in front.
 std::string plain(const std::string& word) {
   const size_t first = word.find_first_not_of('-');
   std::string text = first == std::string::npos ? "" : word.substr(first);

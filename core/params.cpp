@@ -69,7 +69,7 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 template <class Draw>
 Tensor Params::request(const std::string& name, Shape shape, const Draw& draw) const {
   if (store_->given) {
-    if (shape.size() > 2) bad_input("params: {} is {}; external checkpoints give 1 or 2 axes", name, to_string(shape));
+    if (shape.size() > 2) bad_input("params: {} is {}; external weights have 1 or 2 axes", name, to_string(shape));
     Tensor x(shape);
     std::vector<int> rows(shape.size() == 1 ? 1 : size_t(shape[0]));
     std::iota(rows.begin(), rows.end(), 0);
@@ -99,7 +99,7 @@ Tensor Params::normal(const std::string& name, Shape shape, double std) const {
 }
 
 Tensor Params::uniform(const std::string& name, Shape shape, double low, double high) const {
-  const double most = double(std::nextafter(real(high), real(low)));  // rounded, a value could be `high`
+  const double most = double(std::nextafter(real(high), real(low)));  // else a rounded value could equal `high`
   return request(name, std::move(shape), [=](Rng& rng) { return std::min(low + (high - low) * rng.uniform(), most); });
 }
 
@@ -128,7 +128,7 @@ void Params::pack(Device device) const {
     Tensor::Storage& t = *e.tensor.storage_;
     there.write(s.values->get() + e.offset, t.value, size_t(e.tensor.size()) * sizeof(real));
     t.device = device;
-    if (!t.viewed) t.own_value = {};  // a view still reads it
+    if (!t.viewed) t.own_value = {};  // if viewed, a view still reads it
     t.own_grad = {};
     t.value = s.values->get() + e.offset, t.grad = s.grads->get() + e.offset;
     t.keep = std::make_shared<std::pair<std::shared_ptr<Block>, std::shared_ptr<Block>>>(s.values, s.grads);

@@ -174,7 +174,7 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const ProfileTotals& a, const ProfileTotals& b) { return a.seconds > b.seconds; });
   std::string text =
-      fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
+      fmt::format("{}: {} {}s, averaged. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
   for (const Peaks::CopySpeed& r : top.copies)
     text += fmt::format(", {:.0f} GB/s in {:.4g} MiB", r.rate / 1e9, r.size / (1 << 20));
   text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time",

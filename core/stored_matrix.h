@@ -1,5 +1,5 @@
 // A matrix of weights in the form of an external checkpoint: a row for each output of a linear layer, in 32 or 16 bits.
-// Its memory, mostly a mapped file, is only read, and on a CPU the whole matrix is never copied. No gradients.
+// Its memory, usually a mapped file, is only read, and on a CPU the whole matrix is never copied. No gradients.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ struct StoredMatrix {
   std::shared_ptr<const void> keep{};            // owns the memory
   Device device = Device::cpu;                   // where it is
   explicit operator bool() const { return at != nullptr; }
-  // Itself if it is on that device, else a copy in the same form.
+  // This matrix if it is on that device, else a copy in the same form.
   StoredMatrix to(Device) const;
 };
 
@@ -40,7 +40,7 @@ constexpr float number_of(Float16 x) {
   return __builtin_bit_cast(float, bits | sign);
 }
 
-// work(the weights in their stored type)
+// Calls work(a pointer to the weights in their stored type).
 template <class Work>
 void with_numbers(StoredAs as, const void* at, const Work& work) {
   if (as == StoredAs::float32)

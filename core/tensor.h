@@ -26,7 +26,7 @@ class Tensor {
   static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; BadInput unless they fill it
   // A tensor on existing values, dense and row-major on the host; `keep` owns their memory.
   static Tensor wrap(Shape shape, real* values, std::shared_ptr<const void> keep);
-  Tensor to(Device) const;          // itself if it is on that device already; else a copy, without gradient
+  Tensor to(Device) const;          // this tensor if it is on that device, else a copy without gradient
 
   const Shape& shape() const { return shape_; }
   int dims() const { return int(shape_.size()); }

@@ -14,7 +14,7 @@ inline Activated relu(Vec x) { return {x < 0 ? Vec{} : x, x > 0 ? splat(1) : Vec
 // Value x s, s = sigmoid(u), and slope s + x s (1 - s) du/dx
 inline Activated times_sigmoid(Vec x, Vec u, Vec du) {
   const Vec e = exp(-magnitude(u)), r = real(1) / (e + real(1));
-  const Vec s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;                 // s (1 - s), from either side
+  const Vec s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;                 // s (1 - s), for either sign of u
   return {s == 0 ? s : x * s, both == 0 ? s : s + x * both * du};
 }
 inline Activated silu(Vec x) { return times_sigmoid(x, x, splat(1)); }
@@ -32,7 +32,7 @@ inline Vec lower_tail(Vec x, Vec) {
 }
 #else
 // P(x) exp(x^2 / 2) is t times a polynomial in t = 1 / (1 - 0.35 x): a Chebyshev fit of our own, within 4e-8 for x down
-// to -13.5, below which the other factor is 0
+// to -13.5, below which e is 0
 inline Vec lower_tail(Vec x, Vec e) {
   const Vec t = 1.f / (1.f - x * 0.35f);
   Vec p = splat(-0.0289003365f);

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t grain = 8192;
 
 // Moments below these limits count as 0, and so do gradients that would cause them: the first moment of a dead unit
-// shrinks for ever, soon to subnormal numbers, which are slow. With epsilon = 1e-8 this changes no weight above 1e-18
+// shrinks for ever and soon becomes subnormal, which is slow. With epsilon = 1e-8 this changes no weight above 1e-18
 // (nn/adam.h refuses epsilon below 1e-12).
 constexpr real tiny = real(1e-30), tiny_square = real(1e-35), no_square = real(1e-16);
 inline real zero_below(real limit, real x) { return std::abs(x) < limit ? real(0) : x; }
@@ -22,7 +22,7 @@ void squares(double* sum_of_all, const real* x, int64_t n) {
   const int64_t pieces = (n + grain - 1) / grain;
   double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
-    double sum[16] = {};   // side by side: an addition takes four cycles
+    double sum[16] = {};   // 16 independent sums, as an addition takes four cycles
     int64_t e = from;
     for (; e + 16 <= to; e += 16)
       for (int k = 0; k < 16; ++k) sum[k] += double(x[e + k]) * double(x[e + k]);

@@ -22,7 +22,7 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
   ++to.dims;
 }
 
-// A place in a loop, at first the n-th: its index and the offsets of its elements in y, a and b.
+// A position in a loop, initially the n-th: its index, and the offsets of its elements in y, a and b.
 struct Place {
   const StridedLoop& loop;
   int64_t index[StridedLoop::max_dims] = {}, y = 0, a = 0, b = 0;
@@ -40,7 +40,7 @@ struct Place {
   }
 };
 
-// A loop cut into rows: along its innermost dimension, with `outer` for all others.
+// A loop cut into rows along its innermost dimension; `outer` loops over all other dimensions.
 struct Rows {
   StridedLoop outer;
   int64_t n = 1, y = 1, a = 0, b = 0;   // length and strides of a row
@@ -64,7 +64,7 @@ void for_rows(const Rows& rows, const Row& row) {
   });
 }
 
-// Broadcasting makes innermost strides of a and b 1, or 0 where a number is repeated.
+// In broadcasting, the innermost strides of a and b are 1, or 0 where one number is repeated.
 template <class F>
 void binary(real* y, const real* a, const real* b, const StridedLoop& loop, const F& f) {
   Rows rows(loop);
@@ -107,7 +107,7 @@ real sum_run(const real* a, int64_t n, int64_t step) {
   return sum_lanes((s[0] + s[1]) + (s[2] + s[3]));
 }
 
-// The innermost dimension is summed: one number for each place of `kept`. Units of at most `grain` elements are summed
+// The innermost dimension is summed: one sum for each index of `kept`. Units of at most `grain` elements are summed
 // in the precision of real, and their sums in double.
 void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows& reduced) {
   const int64_t chunks = pieces(reduced.n, grain), units = reduced.outer.count() * chunks;
@@ -141,9 +141,9 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
 }
 
 constexpr int64_t columns = 256;   // summed side by side, in the first cache
-constexpr int64_t block = 512;     // rows of one sum; the sums of blocks are added after that, for precision
+constexpr int64_t block = 512;     // rows of one partial sum; partial sums are added up last, which is more precise
 
-// out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
+// out_j = sum of a_j over the indices from .. to-1 of `reduced`                                        j < n <= columns
 void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, int64_t from, int64_t to) {
   for (int64_t j = 0; j < n; ++j) out[j] = 0;
   const Rows rows(reduced);
@@ -161,7 +161,7 @@ void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, 
   }
 }
 
-// The innermost dimension stays, and rows are added. Few columns of many rows are cut into runs of rows as well.
+// The innermost dimension stays, and rows are added. If columns are few and rows many, runs of rows are units too.
 void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
   const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks,
                 depth = reduced.count();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
-// y_e = f(e, lanes in use), or with `add` y_e += it, a vector at a time
+// y_e = f(e, lanes in use), or y_e += f(...) if add, a vector at a time
 template <class F>
 void each(real* y, bool add, int64_t n, const F& f) {
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {

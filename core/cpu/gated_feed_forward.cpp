@@ -7,7 +7,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Scratch buffers: on the calling thread weights, on each thread the values of a block of the hidden layer.
+// Scratch buffers: weights on the calling thread, and on each thread the values of a block of the hidden layer.
 enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
 // One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
@@ -16,7 +16,7 @@ struct HiddenBlock {
   int m, j, n;
 };
 
-// f(place in a and c, place in the block, how many numbers) for each vector of the block
+// f(index in a and c, index in the block, number of elements) for each vector of the block
 template <class F>
 void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
   for (int i = 0; i < b.m; ++i)

@@ -1,4 +1,4 @@
-// Rows of a table by number, forward and backward, where several rows may add to one entry of the table.
+// Looks up rows of a table by number. In the backward pass several rows may add to one entry of the table.
 #include "core/kernels.h"
 #include "core/platform/parallel.h"
 

@@ -5,8 +5,8 @@
 
 namespace poslab::POSLAB_ISA {
 
-// N vectors of columns of c at a time, from column j on, and of these as many rows as the registers hold. Returns the
-// first column that is left over.
+// Computes N vectors of columns of c at a time, from column j on, in as many rows at once as the registers hold.
+// Returns the first column that is left over.
 template <class Factors, int W, int N>
 [[gnu::noinline]] int blocks(int m, int n, int k, const Left& left, const real* b, ptrdiff_t b_row, real* c,
                              ptrdiff_t c_row, const Finish& given, int j) {
@@ -33,7 +33,7 @@ void gemm(int m, int n, int k, const Left& a, const real* b, ptrdiff_t b_row, re
           const Finish& finish) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
-    if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and templates compile even where they do not run
+    if constexpr (W > 0)  // for doubles in 16 bytes lanes / 4 is 0, and unused templates are compiled too
       if (j + W * N <= n) j = blocks<Factors, W, N>(m, n, k, a, b, b_row, c, c_row, finish, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();

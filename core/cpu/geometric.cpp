@@ -20,7 +20,7 @@ struct Query {
   Query(int64_t row, int queries, int keys, bool causal)
       : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t),
         both(left < right ? left : right) {}
-  int seen() const { return t + 1 + right; }   // itself included
+  int seen() const { return t + 1 + right; }   // keys, its own included
 
   template <class Step>
   void outwards(const Step& step) const {

@@ -7,7 +7,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Places p in a row of last + 1 entries: the entry below, and the share of the entry above.
+// For places p in a row of last + 1 entries: the entry below each, and the weight of the entry above it.
 struct Places {
   LaneMask below;
   Vec share;
@@ -21,7 +21,7 @@ struct Places {
   }
 };
 
-// The entries of a row by number.
+// Looks up entries of a row by number.
 struct InMemory {
   const real* row;
   InMemory(const real* r, int) : row(r) {}
@@ -61,8 +61,8 @@ void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
                                : for_rows<InMemory>(t, rows, entries, n, f);
 }
 
-// The number of places up to the last with a gradient. Under a causal mask half of them have none, and their zeros,
-// added to sums that begin at 0, would change no bit, unless a place is NaN.
+// The number of places up to the last with a gradient. Under a causal mask half of the places have none. Adding
+// their zeros to sums that begin at 0 would change no bit, unless a place is NaN.
 int places_with_grad(const real* dy, const real* p, int n) {
   while (n > 0 && dy[n - 1] == 0 && p[n - 1] == p[n - 1]) --n;
   return n;

@@ -6,7 +6,7 @@ namespace poslab::POSLAB_ISA {
 
 namespace {
 
-// A copy of the second factor in column blocks pays off if it has several of them, and the first factor many rows.
+// Copying the second factor into column blocks pays off if it fills several, and if the first factor has many rows.
 bool worth_blocks(int64_t rows, int width) { return rows >= row_block && width > columns; }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Batched matrix products. A b that fits the second cache is read in place. Of a larger one, 512 rows at a time are
 // copied into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
 //
-// GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours and OpenBLAS's with the same
-// instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and 32.
+// GFLOP/s of this file / of OpenBLAS with the same instructions, on one core of a Xeon (Sapphire Rapids), for square
+// matrices of size 1024 and 2048: AVX-512 150 / 162 and 146 / 162; AVX2 83 / 84 and 80 / 86; without FMA 26 / 32.
 #include <cstring>
 
 #include "core/cpu/product.h"
@@ -19,8 +19,8 @@ constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int blocks(int n, int size) { return (n + size - 1) / size; }
 
-// Copying b pays off where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, as above: AVX-512
-// at 512 squared 160 / 155, 768 145 / 150, 1024 70 / 150; AVX2 at 512 83 / 83, 768 75 / 81, 1024 37 / 80.
+// Copying b pays off where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, measured as above,
+// for sizes 512, 768, 1024: AVX-512 160 / 155, 145 / 150, 70 / 150; AVX2 83 / 83, 75 / 81, 37 / 80.
 bool large(const Product& p) { return int64_t(p.n) * p.k * int64_t(sizeof(real)) > 1 << 20 && p.m >= 32; }
 
 Left left(const Product& p, const real* a, int i, int from) {
@@ -44,7 +44,7 @@ void pack(const Product& p, const real* b, int from, int k, int j, int n, real* 
   }
 }
 
-// Block number `block` of c, from inner places from .. from + k - 1.   packed: panels of these rows of b
+// Block number `block` of c, over the inner indices from .. from + k - 1.   packed: panels of these rows of b
 void multiply_block(const Multiply& multiply, const Product& p, const real* a, const real* packed, real* c,
                     int64_t block, int from, int k, bool add) {
   const int across = blocks(p.n, block_columns);
@@ -92,7 +92,7 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
     return p.b_transposed ? multiply.transposed(to, untransposed, p.n, p.k, bm)
                           : multiply.right(to, rows, p.k, p.n, bm, p.n);
   };
-  const Right shared = b_shared ? right(b, p.m * p.batch, 0, 1) : Right{};  // made once
+  const Right shared = b_shared ? right(b, p.m * p.batch, 0, 1) : Right{};  // prepared once for the batch
   parallel_for(row_blocks * p.batch, [&](int64_t piece) {
     const int64_t batch = piece / row_blocks;
     const int i = int(piece % row_blocks) * rows_per_piece, m = smaller(rows_per_piece, p.m - i);

@@ -10,7 +10,7 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 constexpr int row_block = 32;          // rows of one piece of work
-constexpr int max_partial_sums = 16;   // sums of dgain and dbias, whatever the number of threads
+constexpr int max_partial_sums = 16;   // for dgain and dbias, whatever the number of threads
 using Rms = std::integral_constant<NormKind, NormKind::rms>;
 using Layer = std::integral_constant<NormKind, NormKind::layer>;
 
@@ -49,7 +49,7 @@ template <NormKind kind>
   });
 }
 
-// d = the gradient of s through the norm; in rms plus ds, unless that is null. Adds this row's dgain and dbias to
+// d = the gradient of s through the norm; for rms plus ds, unless ds is null. Adds this row's dgain and dbias to
 // `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
 // differently.
 [[gnu::always_inline]] inline void norm_row_backward(Rms, real* d, real* sums, const real* ds, const real* dy,

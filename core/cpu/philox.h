@@ -35,8 +35,8 @@ inline void interleave(Lanes64* out, Lanes64 a, Lanes64 b, std::integer_sequence
   out[1] = __builtin_shufflevector(a, b, (n / 2 + i / 2 + i % 2 * n)...);
 }
 
-// The 16-bit words of philox_blocks blocks from `index` on, eight each, in the order in which elements read them (on a
-// little-endian machine: every machine with one of these vector units).
+// The 16-bit words of philox_blocks blocks from `index` on, eight each, in the order in which elements read them. This
+// assumes a little-endian machine, as all machines with these vector units are.
 constexpr int chains = 2;   // ten rounds are one long chain of dependencies; two chains side by side hide latency
 constexpr int philox_blocks = chains * blocks_per_vector;
 inline void philox_words(uint16_t* out, uint64_t index, Stream s) {

@@ -37,7 +37,7 @@ constexpr int few_rows = 8;
 class Multiply {
  public:
   // packs(): whether left() and right() pack.   steps(k): rows of b after packing k of them.   from_column, from_row: a
-  // and b from p on, a multiple of 64.   reads_in_place: whether right() returns b itself, for these rows of a.
+  // and b from p on, a multiple of 64.   reads_in_place: whether right() returns b itself, for so many rows of a.
   bool packs() const { return pairs_; }
   int steps(int k) const {
 #ifndef POSLAB_DOUBLE
@@ -70,7 +70,7 @@ class Multiply {
 #endif
     return a;
   }
-  // rows: of a
+  // rows: the number of rows of a
   Right right(int buffer, int64_t rows, int k, int n, const real* b, ptrdiff_t b_row) const {
     if (reads_in_place(rows, k)) return {b, b_row};
     real* to = scratch(buffer, int64_t(steps(k)) * n);
@@ -153,7 +153,7 @@ class Multiply {
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Rounding rounding_ = cpu_rounding();  // the calling thread's, also for the threads that help it
+  Rounding rounding_ = cpu_rounding();  // of the calling thread; the threads that help it use it too
   bool pairs_ = rounding_ == Rounding::bf16;
 };
 

@@ -81,8 +81,8 @@ inline LaneMask lane_numbers() {
 }
 inline LaneMask first_lanes(int n) { return lane_numbers() < n; }
 
-// Loads and stores the first n < lanes reals, the rest zero. By masked moves, where the machine has them: if it were
-// copied element by element, a row's last vector would stall on its own store.
+// Load or store the first n < lanes reals; a load fills the other lanes with zeros. Masked moves do this where the
+// machine has them: with copies element by element, a row's last vector would stall on its own store.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec load_first(const real* p, int n) { return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p); }
 inline void store_first(real* p, Vec v, int n) { _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), v); }
@@ -125,7 +125,7 @@ inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 inline Vec min(Vec a, Vec b) { return a < b ? a : b; }
 #endif
 
-// Across the lanes of one vector, always in the same order: halves are folded onto each other.
+// Sum and maximum across the lanes of one vector, always in the same order: halves are folded onto each other.
 template <int... i>
 inline auto lower_half(auto v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, i...);
@@ -151,7 +151,7 @@ inline real max_lanes(Vec v) {
 }
 
 #ifndef POSLAB_DOUBLE
-// p 2^n for p near 1 and whole n of -126 .. 128 where x >= low or x is NaN; elsewhere 0. The zeros come from a mask.
+// p 2^n where x >= low or x is NaN, else 0, for p near 1 and a whole n from -126 to 128. A mask makes the zeros.
 inline Vec times_power_of_two(Vec p, Vec n, Vec x, float low) {
 #if defined __AVX512F__
   return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, splat(low), _CMP_NLT_UQ), p, n);
@@ -176,11 +176,11 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 #endif
 
 // e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, and e^f by its minimax polynomial of degree 6 (relative
-// error 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
+// error 3e-9): within 2 units in the last place. Valid for x <= 88.72, enough for a softmax; NaN stays NaN.
 //
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
 // for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would give one. In softmax,
-// cross-entropy and sigmoid a term of 1 hides the difference; exp(x) and softplus(x) are 0 instead of below 1.2e-38.
+// cross-entropy and sigmoid a term of 1 hides the difference; exp(x) and softplus(x) below 1.2e-38 become 0.
 inline Vec exp_unclamped(Vec x) {
 #ifdef POSLAB_DOUBLE
   for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);

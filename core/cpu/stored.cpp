@@ -18,7 +18,7 @@ inline void widen(const Number* from, int n, real* to) {
   for (int j = 0; j < n; ++j) to[j] = real(number_of(from[j]));
 }
 
-constexpr int outputs = 64, inner = 512;  // a block's: 128 KB as reals
+constexpr int outputs = 64, inner = 512;  // of a block: 128 KB as reals
 enum StoredBuffer { wide_buffer, transposed_buffer };
 
 inline real dot(const real* a, const real* b, int n) {

@@ -35,7 +35,7 @@ const Kernels& own() {
   return kernels;
 }
 
-#ifndef __wasm__   // core/engine.cpp refuses the others there
+#ifndef __wasm__   // a page has only `own`: core/engine.cpp refuses the other engines there
 template <class Product>
 const Kernels& with_products_by() {
   static const Kernels kernels = [] {

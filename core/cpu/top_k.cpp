@@ -37,7 +37,7 @@ void top_of_row(Entry* heap, const real* x, int n, int k) {
     for (int j = k + offset; j < k + offset + count; ++j)
       if (const Entry entry{x[j], j}; before(entry, heap[0])) sift_down(heap, k, 0, entry);
   });
-  for (int last = k - 1; last > 0; --last) {             // the last in rank moves to the end
+  for (int last = k - 1; last > 0; --last) {             // the entry that ranks last moves to the end
     const Entry worst = heap[0];
     sift_down(heap, last, 0, heap[last]);
     heap[last] = worst;

@@ -17,10 +17,10 @@ struct alignas(16) Thrown {       // this lies before the object that was thrown
   const std::type_info* type;
   Destroy destroy;
   int handlers;                   // handlers that are running; below 0: it was thrown again, and is not to be destroyed
-  Thrown* outer;                  // the one whose handler this handler runs in
+  Thrown* outer;                  // the exception whose handler was running when this one was caught
   void* object() { return this + 1; }
 };
-Thrown* caught = nullptr;         // the innermost
+Thrown* caught = nullptr;         // the exception of the innermost running handler
 
 // A class with one base, as the ABI lays its type out (abi::__si_class_type_info). Other classes here have no base.
 struct OneBase {

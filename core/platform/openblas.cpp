@@ -35,7 +35,7 @@ std::string fill(OpenBlas& blas, void* library) {
   return "";
 }
 
-// First Debian's name for whichever flavour the system has chosen; then the name of the flavour with threads.
+// Tries Debian's name for the flavour that the system has chosen, then the name of the flavour with threads.
 OpenBlas load() {
   std::string wrong;
   for (const char* file : {"libopenblas.so.0", "libopenblasp.so.0"}) {

@@ -17,8 +17,8 @@ struct OpenBlas {
 
 // Throws BadInput, naming the remedy, unless an OpenBLAS is installed that several threads may call at the same time.
 // The build without threads is refused: it hands one buffer to two callers, and rarely and silently gives wrong
-// numbers. So is the build with OpenMP: its threads can only be switched off for the calling thread, and bits would
-// depend on the number of callers.
+// numbers. The build with OpenMP is refused too: its threads can only be switched off for the calling thread, so bits
+// would depend on the number of callers.
 const OpenBlas& openblas();
 bool has_openblas();
 

@@ -16,7 +16,7 @@ struct Mutex {
 using Mutex = std::mutex;
 #endif
 
-int threads();             // how many run a parallel_for
+int threads();             // how many threads run the pieces of a job
 void set_threads(int n);   // 1 .. 256; the default is the number of cores, or POSLAB_THREADS
 
 // For a program whose forked children compute, as Python's may (python/long_call.h): called by the thread that forks,

@@ -26,7 +26,7 @@ constexpr double tolerance = 2e-5;
 using Reals = std::vector<real>;
 
 // One call and all that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
-// heads of 8 channels, with a bias at most (narrow_heads.h). blocked: more channels, several pieces and no other term
+// heads of 8 channels, with at most a bias (narrow_heads.h). blocked: more channels, several pieces and no other term
 // (wide_heads.h). many: narrow, with more pairs than the backward pass keeps.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {

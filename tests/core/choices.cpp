@@ -112,7 +112,7 @@ TEST_CASE("names: if a long text contains several names, the longest is suggeste
   CHECK(!nearest(std::string(2000, 'x'), names));
 }
 
-TEST_CASE("choices: what is refused, with what was meant") {
+TEST_CASE("choices: a refusal names what was probably meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
   CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain\"?"));
   CHECK(refused("plain:3") == "plain has no options; leave out \"3\"");

@@ -242,7 +242,7 @@ TEST_CASE("debug: products of all shapes cost what their cases say") {
     }
 }
 
-TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots, is the FLOPs of its formulas") {
+TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots, costs the FLOPs of its formulas") {
   Trainer t(128);
   const Rung rung(2);
   t.step(20);
@@ -305,7 +305,7 @@ TEST_CASE("debug: a loop prints its number of rounds when it ends, and nothing i
     return rung.printed();
   };
   CHECK(said(0) == "");
-  CHECK(said(3).starts_with("\ntraining: 3 steps, the mean of one. "));
+  CHECK(said(3).starts_with("\ntraining: 3 steps, averaged. "));
 }
 
 TEST_CASE("debug: results have the same bits at every level") {

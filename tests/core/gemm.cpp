@@ -1,6 +1,6 @@
 // Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller ones at the
-// ends. Each size is tested here with each kind of product and each end; tools/coverage found that other tests leave
-// some out. Factors are small whole numbers, so that every product is exact in every rounding.
+// edges. Each size is tested here with each kind of product and each Finish; tools/coverage found that other tests
+// leave some out. Factors are small whole numbers, so that every product is exact in every rounding.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -124,10 +124,10 @@ constexpr int heights[] = {15, 11, 7};
 
 }  // namespace
 
-TEST_CASE("products: tiles of every size, with every end, give exact sums of whole numbers in every form") {
+TEST_CASE("products: tiles of every size, with every Finish, give exact sums of whole numbers in every rounding") {
   for (const int m : heights)
     for (const int n : widths)
-      for (const int k : {6, 66}) {  // from 64 on c is fetched ahead
+      for (const int k : {6, 66}) {  // from 64 on c is prefetched
         INFO("rows ", m, ", columns ", n, ", inner size ", k);
         check_linear(m, k, n);
         check_network(m, k, n, 17);

@@ -96,7 +96,7 @@ TEST_CASE("products by four threads have the bits of those by one") {
   set_threads(were);
 }
 
-TEST_CASE("a product cut into blocks is the sum it stands for, whichever way its factors lie") {
+TEST_CASE("a product cut into blocks equals its formula, with factors transposed or not") {
   const std::string before = isa();
   for (const bool a_transposed : {false, true})
     for (const bool b_transposed : {false, true})

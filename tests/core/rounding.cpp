@@ -22,7 +22,7 @@
 namespace poslab::test {
 namespace {
 
-// bf16 also takes subnormal numbers for zero, as the CPU's instruction for its products does (core/cpu/bf16/pairs.h).
+// bf16 also treats subnormal numbers as zero, as the CPU's instruction for its products does (core/cpu/bf16/pairs.h).
 struct Form { Rounding how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf32, "tf32", 11, false},
     bf16{Rounding::bf16, "bf16", 8, true};
@@ -216,7 +216,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's 
 
 TEST_CASE("rounded products: each op has the same bits with the instruction and emulated") {
   const ByInstruction instruction;
-  if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is held against itself");
+  if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is compared with itself");
   const MatmulPrecision as(Device::cpu, Rounding::bf16);
   for (const OpCase& c : op_cases()) {
     if (!is_product(c)) continue;
@@ -228,10 +228,10 @@ TEST_CASE("rounded products: each op has the same bits with the instruction and 
   }
 }
 
-// Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
-// network's two layers. The op computes that sum from the sizes of its inputs, except that gates shrink theirs by up
-// to a half, and have slopes of up to 1.13. On average errors cancel, and are as large as one factor's. The
-// table is bench/results/rounded.csv.
+// Each factor is off by at most 2^-8 of itself, so a sum by at most 2^-7 of the sum of its terms' magnitudes; a network
+// has two layers of such sums. The op computes that sum from the magnitudes of its inputs, except that gates shrink
+// theirs by up to a half, and have slopes of up to 1.13. On average errors cancel, and are as large as one factor's.
+// The table is bench/results/rounded.csv.
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
   std::map<std::string, std::pair<double, double>> worst;
   for (const OpCase& c : op_cases()) {
@@ -272,7 +272,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
   }
 }
 
-// Factors are off by 2^-8 of themselves: a logit then by a share of its size, its exponential by as much in relation.
+// Factors are off by 2^-8 of themselves. The absolute error of a logit becomes the relative error of its exponential.
 // The exact result is that of our fp32, which other tests compare with double.
 TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and emulated") {
   const ByInstruction instruction;
@@ -326,7 +326,7 @@ TEST_CASE("rounded products: forward and backward passes by two threads have the
   }
 }
 
-TEST_CASE("rounded products: in the steps and tests of a run, and nowhere else") {
+TEST_CASE("rounded products: a run rounds in its steps and tests, and nowhere else") {
   const OneThread one;
   const auto fresh = [](const char* how) { return State(tiny_config({{"matmul", how}})); };
   const auto step = [](State& s) {

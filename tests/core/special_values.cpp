@@ -271,7 +271,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
     CHECK(interpolate(t, p).values() == std::vector<real>{5, 5, 5, 7, 9, 11, 11});
     CHECK(std::isnan(interpolate(t, Tensor::full({1, 1}, nan)).item()));
     CHECK(std::isnan(interpolate(Tensor::full({1, 1}, 3), Tensor::full({1, 1}, nan)).item()));
-    // no gradient for -infinity, as for a slot that a mask hides; beyond the last entry zeros; none for a place of NaN
+    // a place at -infinity, such as a masked slot, has no gradient, nor has one of NaN; beyond the last entry it is 0
     Tensor table = Tensor::from<int>({3, 3}, {5, 7, 11, 5, 7, 11, 5, 7, 11});
     table.require_grad();
     backward(sum((interpolate(table, Tensor::from<real>({3, 2}, {0.5, 2, 0.5, 2, 0.5, nan})) *
@@ -294,7 +294,7 @@ TEST_CASE("scan: an infinity stays in its sum and the later ones; an exclusive s
 }
 
 TEST_CASE(
-    "geometric: where products are nothing, logarithms still weigh; a certain key takes all; infinities and NaN") {
+    "geometric: logarithms give weights where products underflow; a certain key takes all; infinities and NaN") {
   const real inf = INFINITY, nan = NAN;
   const Tensor none = Tensor::full({1, 2}, 0);
   const auto last_row = [&](std::vector<real> z) {

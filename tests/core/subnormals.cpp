@@ -70,7 +70,7 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
       for (const bool causal : {false, true}) {
         const Span span{.causal = causal};
         const Tensors sides = {wide({1, 2, n, n}, 9), wide({1, 2, n, 2}, 11)};
-        if (n <= 50)   // a product of more factors may underflow rightly
+        if (n <= 50)   // a product of more factors may rightly underflow
           CHECK(!underflows(sides, [=](auto& t) { return geometric(t[0], t[1], span); }));
         // channel 0 of the queries is 1 and the others 0, so the logits are channel 0 of the keys plus the bias
         const auto queries_and_keys = [&](int D) {

@@ -94,7 +94,7 @@ void meet_infinite(const OpCase& c, const Tensors& x, BySet& by_set) {
     if (const size_t size = size_t(x[which].size())) meet_formula(c, with_one(x, which, size / 2, INFINITY), by_set);
 }
 
-// Counts results that depend on a number, and are no NaN if that number is.
+// Counts results that depend on a number, but are not NaN where that number is NaN.
 void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (const std::string& set : available_isas()) {
     use_isa(set);
@@ -109,7 +109,7 @@ void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
   }
 }
 
-// Some elements of each gradient with normal inputs, in last places of the gradient's largest number.
+// Compares some elements of each gradient, for normal inputs, in last places of the gradient's largest number.
 void meet_gradients(const OpCase& c, BySet& by_set) {
   if (!c.differentiable) return;
   const Tensors x = inputs(c);
@@ -129,7 +129,7 @@ void meet_gradients(const OpCase& c, BySet& by_set) {
 using Row = std::vector<std::string>;                              // a cell for each column
 using Tables = std::map<std::string, std::map<std::string, Row>>;  // by instruction set and kernel
 
-// From every `step`-th case.
+// The tables, measured on every `step`-th case.
 Tables measured(size_t step) {
   const OneThread one;
   const std::string before = isa();

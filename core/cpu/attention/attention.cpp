@@ -23,7 +23,7 @@ void narrow_backward(const AttentionGrads& d, const AttentionArgs& x, const real
 }
 void narrow_or_tiled_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                               const real* stats) {
-  const bool narrow = is_narrow_backward(x) && !d.bias;   // the gradient of a bias is a sum over heads of tiles
+  const bool narrow = is_narrow_backward(x) && !d.bias;   // only the tiles sum the gradient of a bias
   (narrow ? narrow_backward<NarrowHead> : tiled_backward)(d, x, d_o, o, stats);
 }
 

@@ -19,8 +19,8 @@ real* zeros(int buffer, int64_t n) {
   return static_cast<real*>(__builtin_memset(scratch(buffer, n), 0, size_t(n) * sizeof(real)));
 }
 
-// The gradients of r, gain and bias for one head: of a unit, (rows, R), (rows), (rows); or of a tile, laid out as its
-// tables, (R, columns), (columns), (columns).
+// One head's gradients of r, gain and bias. A unit's have shapes (rows, R), (rows) and (rows); a tile's are laid out
+// like its tables: (R, columns), (columns) and (columns).
 struct TableGrads { real *r = nullptr, *gain = nullptr, *bias = nullptr; };
 
 // A unit of work: arguments, gradients, and the partial sums of the unit and of its current tile.
@@ -228,7 +228,7 @@ void add_partials(Accumulator to, const AttentionArgs& x, int parts, const real*
   });
 }
 
-// dtemperature (1 or batch, queries, 1 or heads) += grads (batch, heads, queries), summed over what shares a number
+// dtemperature (1 or batch, queries, 1 or heads) += grads (batch, heads, queries), summed where shared
 void add_temperatures(Accumulator to, const AttentionArgs& x, const real* grads) {
   const int64_t count = int64_t(x.temperature_batch) * x.queries * x.temperature_heads;
   if (to.empty) __builtin_memset(to.at, 0, size_t(count) * sizeof(real));

@@ -10,7 +10,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// The softmax of one row, over the tiles so far; `fade` is exp(m - m') of the last tile: the factor on the sums before
+// The softmax of one row over the tiles so far. `fade` is exp(m - m') of the latest tile: its factor on the sums before
 // it.
 struct Softmax {
   real max, sum, fade;
@@ -19,7 +19,7 @@ struct Softmax {
 // Subtracted from the logits of a row: its maximum, or 0 where it sees no key or a bias of -infinity hides all keys.
 real shift_of(real highest) { return highest == neg_infinity ? real(0) : highest; }
 
-// exponentials() where a block has one tile, which is `leading`: nothing fades.
+// exponentials() for a block with a single tile that is `leading`: no earlier sum is scaled down.
 void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   const int width = tile.width, m = tile.m;
   const Tile::Seen seen_by = tile.seen(b);
@@ -113,14 +113,14 @@ void tiled_forward(real* o, real* stats, const AttentionArgs& x) {
   });
 }
 
-// a_ij = e_ij / z_i. Where keys come in several tiles, earlier e_ij are scaled down with each, and all are divided
-// after the last.
+// a_ij = e_ij / z_i. If the keys span several tiles, each tile scales down the e_ij before it, and all are
+// divided by z_i after the last tile.
 void attention_weights(real* a, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;
     const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, after = keys - j0 - n;
     const bool first = tile.first, last = tile.last;
-    if (first && last && n == keys) {  // the usual case: nothing to clear, and nothing fades
+    if (first && last && n == keys) {  // the usual case: nothing to clear or to scale down
       for (int i = 0; i < m; ++i, ai += keys, e += width) {
         const real inverse = inverse_of(rows[i].sum);
         write_row(ai, false, keys, [&](int j, int count) { return load_some(e + j, count) * inverse; });

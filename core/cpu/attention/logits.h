@@ -22,7 +22,7 @@ constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
 inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // rows without a partial last vector
 
-// to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, whose stores the next loads can see.
+// to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, the size of later loads.
 template <class Y>
 inline void write_channels(real* to, int n, const Y& y) {
   constexpr int W = smaller(lanes, 8);
@@ -77,15 +77,15 @@ struct KeyRange {
 };
 inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.end, b.end)}; }
 
-// v for the columns j .. j + lanes that lie in a range, `other` for the rest. So rows are stored by whole vectors: a
-// vector stored in parts could not be loaded before all parts have reached the cache.
+// v for the columns j .. j + lanes that lie in a range, `other` for the rest. So rows are stored in whole vectors: a
+// vector stored in parts cannot be loaded until all parts have reached the cache.
 inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
   if (range.first <= j && j + lanes <= range.end) return v;
   const LaneMask column = lane_numbers() + j;
   return ((column >= range.first) & (column < range.end)) ? v : other;
 }
 
-// The keys that query i sees in one piece, before key_lengths.
+// The keys that query i sees in one piece, if key_lengths are ignored.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
   const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
@@ -139,8 +139,8 @@ struct Tile {
   Seen seen(int b) const { return {first_row_end_, smaller(row_limit_, keys_of(b))}; }
 
   int table_column(int i) const { return m - 1 - i; }
-  // The beginning of query row i in the tables. With `pairs`, table i, `size` reals long; else its column of the one
-  // table, whose columns are `step` reals apart.
+  // Where query row i begins in the tables: with `pairs` at table i, each `size` reals long; else at its column of the
+  // only table, whose columns are `step` reals apart.
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }
@@ -206,7 +206,7 @@ inline void Tile::prepare_rows(int b) {
       write_channels(to, R, [from = x.r + h.pair_row(pair(b, t, c)) * R]<int W>(int e) { return load<W>(from + e); });
 }
 
-// s (m, width) += scale q_i . k_j, or = where there is no relative part; each pair from its own piece
+// s (m, width) += scale q_i . k_j, or = without a relative part; each pair from its own piece
 inline void Tile::content(real* s, int b) const {
   const int D = x.head_dim, q_step = x.heads * D, k_step = x.kv_heads * D;
   real* k = scratch(keys_buffer, int64_t(D) * width);  // scale k^T, (D, width)
@@ -281,11 +281,11 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   });
 }
 
-// Calls work(keys, whether it is the first, the last) for each tile of the keys that queries i0 .. i0 + m - 1 see; if
-// they see none, for an empty one.
+// Calls work(keys, whether it is the first, the last) for each tile of the keys that queries i0 .. i0 + m - 1 see, or
+// once, for an empty tile, if they see none.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
-  constexpr int near = 32;  // nearer ranges are joined: the unseen keys between them cost less than another tile
+  constexpr int near = 32;  // ranges closer than this are joined: the unseen keys between cost less than another tile
   KeyRange ranges[max_pieces] = {{0, 0}};
   int count = 0;
   for (int p = 0; p < x.pieces; ++p) {

@@ -9,7 +9,7 @@
 
 namespace poslab::naive {
 
-// The arrays as one head of one sequence reads them: element c of a row.
+// Reads the arrays for one head of one sequence: element c of a row.
 struct Row {
   const AttentionArgs& x;
   int b = 0, h = 0, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads
@@ -103,7 +103,7 @@ inline std::vector<double> weights_backward(const std::vector<double>& a, const 
   return ds;
 }
 
-// dq_i += dx k_j, dk_j += dx q_i for dx = scale dproduct; number: of the piece that holds the pair
+// dq_i += dx k_j, dk_j += dx q_i for dx = scale dproduct; number: the index of the piece with the pair
 inline void product_backward(const AttentionGrads& d, const Row& row, int number, int i, int j, double dproduct) {
   const AttentionPiece& p = row.x.piece[number];
   const double dx = double(row.x.scale) * dproduct;

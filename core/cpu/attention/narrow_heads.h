@@ -4,7 +4,7 @@
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
-// For one piece of all pairs, without key lengths, temperature, gain, relative keys or a table of pairs.
+// Only for a single piece that holds all pairs, without key lengths, temperature, gain, relative keys or a pair table.
 #pragma once
 #include "core/cpu/attention/logits.h"
 
@@ -21,7 +21,7 @@ inline bool is_narrow(const AttentionArgs& x) {
 }
 
 // The backward pass holds 24 vectors at once, and the weights and gradients of all pairs of a head: it is for
-// processors with 24 registers and more, and for sizes that stay in the cache.
+// processors with 32 registers, and for sizes that stay in the cache.
 inline bool is_narrow_backward(const AttentionArgs& x) {
   return registers == 32 && lanes >= 8 && is_narrow(x) && int64_t(x.queries) * x.keys <= 128 * 1024;
 }
@@ -48,7 +48,7 @@ struct NarrowHead {
     transpose_rows(
         count(block), C, [=, this](int i) { return rows + int64_t(i) * step; }, factor, at, lanes);
   }
-  // Back again: the vectors times factor are stored in the rows, or added to them if add.
+  // The reverse: stores the vectors times factor in the rows, or adds them if add.
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
     real transposed[lanes * C];
     transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);
@@ -153,7 +153,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
         even = multiply_add(go[c], vj[c], even);
         odd = multiply_add(go[c + 1], vj[c + 1], odd);
       }
-      const Vec ds = a * (even + odd - delta);   // times scale, as go and delta are
+      const Vec ds = a * (even + odd - delta);   // scaled, as go and delta are
       store(a_j + int64_t(j) * width, a), store(dx_j + int64_t(j) * width, ds);
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) dq[c] = multiply_add(ds, kj[c], dq[c]);

@@ -12,20 +12,20 @@
 #ifndef POSLAB_DOUBLE
 namespace poslab::POSLAB_ISA {
 
-// Without biases: the tiles of backward.cpp sum their gradients, and both passes must round the same logits.
+// Not with biases: the tiles of backward.cpp sum their gradients, and both passes must round the logits alike.
 inline bool is_narrow_in_pairs(const AttentionArgs& x) {
   return is_narrow(x) && !x.bias && cpu_rounding() == Rounding::bf16;
 }
 
 struct PairedHead : NarrowHead {
-  static constexpr int S = reals_per_pair, steps = C / 2 * S;   // products of a pair, and of a sum over channels
+  static constexpr int S = reals_per_pair, steps = C / 2 * S;   // multiplications for a pair, for all channels
   static constexpr int at(int step) { return step ^ (S - 1); }  // with two steps the second runs first (pairs.h)
   using Factor = Packed::Factor<lanes>;
 
   explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
 
-  // Scratch buffers, beside the ones of logits.h. With S = 2 numbers keep their rows, and the same numbers serve as
-  // pairs of channels and of keys.
+  // Scratch buffers, besides the ones in logits.h. With S = 2 numbers stay in rows, and the same rows serve as pairs of
+  // channels and as pairs of keys.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
   const real* along_channels(int buffer, const real* rows) const {  // (keys, steps)
     constexpr int W = smaller(lanes, C);
@@ -59,7 +59,7 @@ struct PairedHead : NarrowHead {
     for (int c = 0; c < steps; ++c) sum = Packed::add_product<lanes>(sum, Packed::left<lanes>(b + at(c)), a[at(c)]);
     return sum;
   }
-  // total_c += sum of a over two keys                                   rows: the pairs of their channels
+  // total_c += a0 x_0c + a1 x_1c                                        rows: x of both keys, in pairs
   [[gnu::always_inline]] static void add_keys(Vec* total, Vec a0, Vec a1, const real* rows) {
     Factor a[S];
     Packed::put<lanes>(a, a0, a1);
@@ -198,7 +198,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     real* to = dx_and_a + n * lanes * S;
     const auto take = [&](int j, bool all_see) {
       const Vec a = exp_unclamped(logit(q, k, n, j, all_see) - shift) * inverse;
-      // times scale, as go and delta are
+      // scaled, as go and delta are
       const Vec ds = Packed::rounded<lanes>(a * (dot(go, v + j * steps) - delta));
       store_queries_interleaved(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));
       return ds;

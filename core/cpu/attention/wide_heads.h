@@ -65,7 +65,7 @@ struct QueryBlock {  // NOLINT(*-member-init): the references ask for values, so
   const int m = smaller(block_queries, x.queries - i0), width = whole_vectors(m);
   const int keys = x.key_lengths ? smaller(x.keys, x.key_lengths[b]) : x.keys;
 
-  // The queries that see key j in a piece that holds this key.
+  // The queries that see key j through piece p, which must hold this key.
   QueryRange queries_seeing(const AttentionPiece& p, int j) const {
     const int at = j - x.offset - i0;
     return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
@@ -102,7 +102,7 @@ struct PairBlock {
       columns[pieces] = c, piece[pieces++] = p;
     }
   }
-  // v for the pairs of key j0 + j that piece u holds, `other` elsewhere, from column c on.
+  // A vector from column c on: v for the pairs of key j0 + j that piece u holds, `other` elsewhere.
   Vec inside(int u, int j, int c, Vec v, Vec other) const {
     const AttentionPiece& p = of.x.piece[piece[u]];
     const bool held = p.first <= j0 + j && j0 + j < p.end;
@@ -125,7 +125,7 @@ struct PairBlock {
         }
     }
   }
-  // `from` where piece u holds the pair, else 0. With a single piece `from` itself, whose masked pairs are 0 already.
+  // `from` where piece u holds the pair, else 0. If there is only one piece, `from` itself: its masked pairs are 0.
   const real* part(int u, const real* from) const {
     if (pieces == 1) return from;
     real* to = scratch(part_buffer, block_pairs);
@@ -200,7 +200,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   }
 }
 
-// Calls work(head, b, its keys) for each head of each sequence, on all threads, `neighbours` heads on one.
+// Calls work(head, b, its keys) for each head of each sequence, on all threads; each takes `neighbours` heads.
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;

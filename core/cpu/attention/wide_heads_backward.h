@@ -32,7 +32,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     dq[p] = static_cast<real*>(__builtin_memset(panels + 2 * panel, 0, size_t(panel) * sizeof(real)));
   }
   const int64_t first = of.h.query_row(of.b, of.i0);
-  real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
+  real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // scaled, so that all of ds is
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = copy_rows(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
   // after the last query the shift is infinite, and no key has a weight

@@ -2,10 +2,10 @@
 //
 //   sum = (sum + a_1 b_1) + a_0 b_0,  each + rounded once                    a, b: two neighbours along the inner index
 //
-// This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
-// (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
-// other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Processors
-// without FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. Factors packed for
+// This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. The pseudo-code in Intel's
+// manual (volume 2) adds the odd element's product first, and treats subnormal factors and sums as zero. Other
+// processors emulate it by two FMAs with subnormal numbers as zero, which gives the same bits. A processor without FMA
+// rounds twice, and outside x86 subnormal sums stay, so that a sum below 1e-30 may differ there. Factors packed for
 // FMAs keep each rounded number in 32 bits, so that a product costs as much as in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
@@ -59,7 +59,7 @@ inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
   return __builtin_bit_cast(VecOf<W>, to_bf16<W>(x));
 #endif
 }
-// to_bf16 of numbers in memory: a product with a 1 that the compiler cannot see makes them results of arithmetic.
+// to_bf16 of numbers in memory: a multiplication by a 1 unknown to the compiler makes them results of arithmetic.
 template <int W>
 inline VecOf<W> load_bf16(const real* p) {
   real one = 1;
@@ -208,8 +208,8 @@ using Packed = Split;                     // the form of packed factors
 inline constexpr int reals_per_pair = 2;  // for packed factors; an FMA multiplies each number
 #endif
 
-// Pairs of a b that is not packed, made from two of its rows at each read. With few rows of a this costs less than
-// packing, which writes b and reads it once more.
+// Pairs of a factor b that is not packed, made from two of its rows at each read. With few rows of a this costs less
+// than packing, which writes b and reads it once more.
 struct PairsOfRows : Pairs {
   static constexpr int rows = 2;
   template <int W>
@@ -251,7 +251,7 @@ inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to)
   }
 }
 
-// A line of n rounded numbers.
+// Rounds a line of n numbers.
 inline void round_line(int n, const real* x, real* to) {
   int j = 0;
   const auto columns = [&]<int W>() {
@@ -275,7 +275,7 @@ inline void split_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, p
 
 // Pairs along rows, split: to_ip = x_{i, p ^ 1}                              x: (m, k)   to: (m, k or k + 1)
 template <int W, int... i>
-inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // neighbours
+inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // exchanges neighbours
   return __builtin_shufflevector(x, x, (i ^ 1)...);
 }
 inline void split_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {

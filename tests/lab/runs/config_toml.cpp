@@ -225,7 +225,7 @@ TEST_CASE("a run begins with the default engine of the process, and keeps it whe
   CHECK(engine() == Engine::naive);
   set_default_engine(before);
   CHECK(holds(refusal([] { State(tiny_config({{"products", "naive"}, {"matmul", "bf16"}})); }),
-              "2: matmul = bf16: products = naive rounds nothing; use products = own, or matmul = fp32"));
+              "2: matmul = bf16: products = naive does not round; use products = own, or matmul = fp32"));
 }
 
 TEST_CASE("each kind of run rounds the factors of its products by --matmul, in its steps and tests only") {
@@ -249,7 +249,7 @@ TEST_CASE("each kind of run rounds the factors of its products by --matmul, in i
     CHECK(config_json(plain)["matmul"] == "fp32");
     CHECK(config_json(rounded)["matmul"] == "bf16");
     CHECK(sweep::trial_id(rounded) != sweep::trial_id(plain));
-    CHECK(holds(refusal([&] { kind->check(with("bf16", "naive")); }), "products = naive rounds nothing"));
+    CHECK(holds(refusal([&] { kind->check(with("bf16", "naive")); }), "products = naive does not round"));
     const auto stepped = [&](const RunSpec& c) {
       const auto learner = kind->make(c, text);
       learner->start(learner->draw(0));
