@@ -16,7 +16,7 @@ bool meet(Interval a, Interval b, Interval limits) {
   return std::max({a.from, b.from, limits.from}) < std::min({a.to, b.to, limits.to});
 }
 
-// Two products for one pair would have no meaning.
+// A pair in two pieces would have two products q . k.
 void check_disjoint(const Scores& s, const Span& span, int queries, int keys) {
   const Interval distances = {1 - span.offset - queries, span.causal ? 1 : keys - span.offset}, slots = {0, keys};
   for (size_t a = 0; a < s.pieces.size(); ++a)

@@ -32,7 +32,7 @@ Ids by_distance(int offset, int queries, int keys) {
 
 bool holds(const Piece& p, int t, int j) { return p.from <= j - t && j - t < p.to && p.first <= j && j < p.end; }
 
-// 1 for the pairs of a piece, 0 for the others                                                        (Tq, Tk)
+// 1 for the pairs of a piece, 0 for other pairs                                                       (Tq, Tk)
 Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
   Tensor all = Tensor::full({n.queries, n.keys}, 0);
   for (int i = 0; i < n.queries; ++i)

@@ -1,6 +1,6 @@
-// A pass lasts from one clearing of a thread's tape to the next. A result notes the pass in which it was made. An op of
-// another pass or thread is not on this tape, so its result's gradient would be lost: the result is stale here, and
-// backward() refuses an op that reads it.
+// A pass lasts from one clearing of a thread's tape to the next. A result records which pass made it. An op of another
+// pass or thread is not on this tape, so its result's gradient would be lost: the result is stale here, and backward()
+// refuses an op that reads it.
 #pragma once
 #include <algorithm>
 #include <atomic>

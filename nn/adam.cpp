@@ -47,7 +47,7 @@ std::vector<Range> ranges(const Params& p, double decay) {
   return all;
 }
 
-// m and v begin at 0: after t steps they are too small by 1 - beta^t.
+// m and v begin at 0: after t steps they are too small by the factor 1 - beta^t.
 void set_corrections(AdamStep& s, const Adam& a) {
   const double t = double(a.step + 1);
   s.correction1 = real(1 - std::pow(a.beta1, t)), s.correction2 = real(1 - std::pow(a.beta2, t));

@@ -1,7 +1,7 @@
 // A causal language model of LLaMA's shape (Touvron et al. 2023) and of its relatives: pre-norm blocks, a gated
 // feed-forward network, grouped-query attention; or of gated attention units, as in Su's experiments (nn/gau.h).
-// Any scheme, sampler and temperature. Decoding one token after the other equals the full pass. With stored weights
-// (core/params.h) it runs an external checkpoint in the form of its file. Leaves out: encoders.
+// Takes any scheme, sampler and temperature. Decoding token by token equals the full pass. With stored weights
+// (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: encoders.
 #pragma once
 #include <memory>
 #include <vector>
@@ -59,7 +59,7 @@ class Decoder {
   // Decoding: cache() has room for `capacity` tokens in each sequence. decode() reads the next n >= 1 tokens (B, n) and
   // returns the logits of the last `outputs`, equal to a full pass over all tokens. pass.positions has a position for
   // every token, cached ones included. If a scheme or sampler depends on the number of slots (Laws::by_length,
-  // Sampler::by_length), the cache has keys of earlier lengths from the second layer on. Records nothing.
+  // Sampler::by_length), the cache holds keys computed for earlier lengths, from layer 2 on. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 

@@ -16,7 +16,7 @@
 
 namespace poslab {
 
-// RMSNorm of queries and keys, by a gain of its own each (Henry et al. 2020; Dehghani et al. 2023): of each head, as in
+// RMSNorm of queries and keys, each with its own gain (Henry et al. 2020; Dehghani et al. 2023): of each head, as in
 // Qwen 3 and Gemma 3, or of all heads together, as in OLMo 2.
 enum class QueryKeyNorm { none, each_head, all_heads };
 // The RMSNorms of a sub-layer f, attention or feed-forward:

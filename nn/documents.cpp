@@ -15,7 +15,7 @@ Tensor document_of(const Tensor& x, int from, int to) {
 
 Tensor join_documents(const PositionSample& positions, int B, int T, const DocumentResult& result) {
   const PositionSample::Documents& all = positions.documents();
-  if (int(all.size()) != B) bad_input("documents: lists for {} sequences, and the batch has {}", all.size(), B);
+  if (int(all.size()) != B) bad_input("documents: lists for {} sequences, but the batch has {}", all.size(), B);
   std::vector<Tensor> parts;
   int at = 0;
   for (const std::vector<int>& sequence : all) {

@@ -16,8 +16,8 @@ Tensor join_documents(const PositionSample&, int B, int T, const DocumentResult&
 // x (B, T, ...) -> its slots from .. to - 1 of the B T, (1, to - from, ...)
 Tensor document_of(const Tensor& x, int from, int to);
 
-// mix(in, v, pass), or, where the pass has documents, the results of each document alone, joined. A trace then sees the
-// heads, and throws BadInput where it reads weights, statistics or logits, which are not of the whole window.
+// mix(in, v, pass); if the pass has documents, mix() of each document alone, joined. A trace then sees the heads, and
+// throws BadInput if it reads weights, statistics or logits: each document has its own.
 using Mix = std::function<Tensor(const Heads&, const Tensor& v, const LayerPass&)>;
 Tensor mix_documents(const std::string& name, int layer, const LayerPass&, const Heads&, const Tensor& v, const Mix&);
 

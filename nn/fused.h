@@ -22,7 +22,7 @@ struct BlockInput {
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }   // x w
 };
 
-// rows (N, C), tokens (B, T) -> gather(rows, tokens) as the input of the first block; trace: or null.
+// rows (N, C), tokens (B, T) -> gather(rows, tokens) as the input of the first block. The trace may be null.
 BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace*);
 
 // LayerTerms of all layers; absent on a device without blocks as one kernel, and under a trace. They are computed

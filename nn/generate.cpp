@@ -64,16 +64,16 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
   if (prompt.empty()) bad_input("generate: the prompt is empty; give at least one token");
   if (wanted.positions->random)
     bad_input(
-        "generate: {} draws other positions each time a token is added; take a model whose positions are not random",
+        "generate: {} draws new positions each time a token is added; take a model whose positions are not random",
         wanted.positions.spelled());
   wanted.choice.check();
   for (const int token : prompt)
     if (token < 0 || token >= model.spec().vocabulary)
-      bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
+      bad_input("generate: the prompt has token {}; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
 }
 
-// Whether idle slots may lie between the keys and the query (Positions::in_cache): if the order of tokens is free, or
-// layers read slots only for windows.
+// Whether idle slots may lie between the keys and the query (Positions::in_cache). They may if the order of tokens is
+// free, or if layers read slots only for windows.
 static bool may_pad(const Decoder& model, const Sampler& positions) {
   const DecoderSpec& s = model.spec();
   const auto own = [](const auto& layer) { return reads_states(*layer); };

@@ -1,6 +1,6 @@
 // The cache of decoding holds, for the tokens so far and in each layer:
 //
-//   keys, before any position enters, and values            (B, capacity, G, D), (B, capacity, G, Dv), mostly Dv = D
+//   keys, before any position enters, and values            (B, capacity, G, D), (B, capacity, G, Dv), usually Dv = D
 //   the states that they were projected from, if the scheme reads states             (B, capacity, C)
 //
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
@@ -38,7 +38,7 @@ class KeyValueCache {
   void pad_to(int multiple);
   int slots(int more) const;                     // that append() returns with `more` tokens
   Ids key_lengths(int more) const;               // absent unless padded
-  // Sequence b becomes a copy of sequence from[b], as in beam search. Throws BadInput unless there is one for each b.
+  // Sequence b becomes a copy of sequence from[b], as in beam search. BadInput unless `from` has one entry for each b.
   void reorder(const std::vector<int>& from);
 
  private:

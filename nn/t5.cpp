@@ -22,7 +22,7 @@ T5Spec require_valid(T5Spec s) {
   return s;
 }
 
-// T5 has no 1 / sqrt(D). A composition of schemes has it, as its parts may differ.
+// Whether logits lack the factor 1 / sqrt(D), as in T5. A composition of schemes has it, as its parts may differ.
 bool is_unscaled(const Chosen<Scheme>& s) { return s.choices.has("unscaled") && s.choices.on("unscaled"); }
 
 void check_rows(const char* what, const Ids& tokens) {
@@ -57,7 +57,7 @@ T5::Stack T5::stack(const Params& p, bool decoder) const {
   return all;
 }
 
-// The embedding starts with N(0, 1), as T5's; a head of its own with N(0, 1 / d_model), as T5 v1.1 was trained.
+// The embedding starts from N(0, 1), as in T5; a head that is not tied from N(0, 1 / d_model), as in T5 v1.1.
 T5::T5(const Params& p, T5Spec s) : spec_(require_valid(std::move(s))) {
   embedding_ = table(p, "embedding", spec_.vocabulary, spec_.d_model, 1);
   encoder_ = stack(p / "encoder", false), decoder_ = stack(p / "decoder", true);

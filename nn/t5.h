@@ -1,8 +1,8 @@
 // T5 (Raffel et al. 2020; v1.1: Shazeer 2020): an encoder that reads a text and a causal decoder that writes one, with
-// pre-norm blocks, no biases, and cross-attention without positions. Any scheme and sampler in the self-attention of
-// both; the temperature is that of the encoder's self-attention alone (spec A.3 (16)). Decoding one token after the
-// other equals the full pass. With stored weights (core/params.h) it runs an external checkpoint in the form of its
-// file. Leaves out: dropout of attention's weights, of the hidden layer and of the embedding.
+// pre-norm blocks, no biases, and cross-attention without positions. It takes any scheme and sampler for both
+// self-attentions, and a temperature for the encoder's alone (spec A.3 (16)). Decoding token by token equals the full
+// pass. With stored weights (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: dropout
+// of attention's weights, of the hidden layer and of the embedding.
 #pragma once
 #include <memory>
 #include <optional>

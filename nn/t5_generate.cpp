@@ -15,7 +15,7 @@ void T5Generation::check() const {
   if (beams < 1 || beams > 1024) bad_input("t5: {} beams; give 1 to 1024, 1 for the most probable token", beams);
   if (!std::isfinite(length_penalty)) bad_input("t5: length_penalty = {}; it must be a number", length_penalty);
   if (positions->random)
-    bad_input("t5: {} draws other positions each time a token is added; decode with sequential", positions.spelled());
+    bad_input("t5: {} draws new positions each time a token is added; decode with sequential", positions.spelled());
 }
 
 namespace {
@@ -50,7 +50,7 @@ class Steps {
     texts_ = std::move(next);
     cache_.self.reorder(from);
   }
-  // without the start
+  // without the start token
   std::vector<int> tokens(int sequence) const {
     const std::vector<int>& text = texts_[size_t(sequence)];
     return {text.begin() + 1, text.end()};

@@ -1,4 +1,4 @@
-// Answers from T5: the most probable token each time, or beam search, as by `generate` of Hugging Face's transformers.
+// Answers from T5, greedy or by beam search, equal to answers by `generate` in Hugging Face's transformers.
 #pragma once
 #include "nn/t5.h"
 

@@ -1,4 +1,4 @@
-// Activations in attention, sums in fused norms, and updates, for a trace (nn/trace.h). Without one all cost nothing.
+// Activations in attention, sums in fused norms, and updates, for a trace (nn/trace.h). Without a trace all are free.
 #pragma once
 #include <functional>
 #include <string>

@@ -35,7 +35,7 @@ struct Pass {
 class Transformer {
  public:
   Transformer(Params, TransformerSpec);
-  // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out). The last block computes no others.
+  // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out). The last block skips other slots.
   // Each loop: h <- layers(h + embedding), with h = 0 at first (Dehghani et al. 2019; Fan et al. 2024).
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }

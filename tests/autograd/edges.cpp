@@ -151,8 +151,8 @@ TEST_CASE("edges: padding reaches no result and no gradient of attention, even i
 }
 
 #if defined __SSE2__ && !defined POSLAB_DOUBLE
-// Intel's processors take 150 cycles for each, and a far key's weight times a small gradient is such a number.
-TEST_CASE("edges: attention takes subnormal numbers for zero, other ops do not") {
+// Intel's processors take 150 cycles for each subnormal number; a far key's weight times a small gradient makes one.
+TEST_CASE("edges: attention treats subnormal numbers as zero, other ops do not") {
   for (const int channels : {8, 32}) {
     const Shape heads = {1, 64, 1, channels};
     Tensor q = Tensor::full(heads, real(0.1)).require_grad(), k = Tensor::full(heads, real(0.1));

@@ -1,6 +1,6 @@
 // Every op, by its OpCase (tests/op_cases/op_case.h): values against the reference in double; gradients against central
-// differences of the reference; fused = composed; the same bits for any number of threads; every instruction set; null
-// and shared sums.
+// differences of the reference; fused = composed; the same bits for any number of threads; every instruction set;
+// gradients that are not wanted, or that are added to others.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -93,7 +93,7 @@ std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
-// Values, gradients and twins of all cases, or of matrix products only, by kernel.
+// The worst errors of values, gradients and twins by kernel, in all cases or only in cases of matrix products.
 std::map<std::string, Worst> against_references(bool products_only = false) {
   std::map<std::string, Worst> table;
   for (const OpCase& c : op_cases()) {

@@ -39,7 +39,7 @@ const std::vector<std::pair<StoredAs, double (*)(uint16_t)>> of_16_bits = {{Stor
 
 }  // namespace
 
-TEST_CASE("stored: each of the 65,536 numbers of either 16-bit form is what its bits say") {
+TEST_CASE("stored: each of the 65,536 numbers in each 16-bit format has the value that its bits say") {
   std::vector<uint16_t> all(65536);
   for (size_t i = 0; i < all.size(); ++i) all[i] = uint16_t(i);
   const EveryIsa after;

@@ -44,7 +44,7 @@ double off(const Tensor& a, const Tensor& b, int n) {
 
 }  // namespace
 
-TEST_CASE("attention statistics: those of every scheme equal those from its weights and logits") {
+TEST_CASE("attention statistics: every scheme's equal those computed from its weights and logits") {
   int with_logits = 0;
   for (const bool causal : {false, true})
     for (const Setup& setup : setups(causal)) {

@@ -128,7 +128,7 @@ TEST_CASE("decoder: logits, loss and all gradients equal those of an independent
   }
 }
 
-TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, values and gradients") {
+TEST_CASE("decoder: grouped heads equal repeated key heads, in values and gradients, for every scheme") {
   // 4 query heads read 2 key heads, and are compared with a model in which each key head is written out twice.
   for (const Scheme& scheme : all_encodings()) {
     if (!scheme.make) continue;
@@ -193,7 +193,7 @@ TEST_CASE("decoder: with norms of queries and keys, and norms after the sub-laye
       }
 }
 
-TEST_CASE("decoder: with gated attention units it equals the full pass; schemes that need other states are refused") {
+TEST_CASE("decoder: gated attention units decode as in the full pass; schemes that need other states are refused") {
   for (const char* encoding : {"none", "rope", "rerope:window=16", "alibi", "lambda:window=16"}) {
     INFO(encoding);
     CHECK(decoding_error(units(encoding), 64, {7, 1}) < same);

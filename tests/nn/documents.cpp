@@ -51,7 +51,7 @@ std::vector<int> span_of(const std::vector<int>& all, int from, int to) {
   return {all.begin() + from, all.begin() + to};
 }
 
-struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: to a whole window
+struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: from a whole window
 
 // The losses of a batch's documents, and the gradient of their sum: packed against one document at a time.
 Compared compared(const DecoderSpec& spec, const std::string& sampler) {
@@ -161,7 +161,7 @@ TEST_CASE("documents: what does not fit is refused") {
   };
   CHECK(run({{2, 3}}) == "");
   CHECK(run({{2, 2}}) == "2: documents: 4 tokens in a sequence of 5; they must fill it");
-  CHECK(run({{2, 3}, {5}}) == "2: documents: lists for 2 sequences, and the batch has 1");
+  CHECK(run({{2, 3}, {5}}) == "2: documents: lists for 2 sequences, but the batch has 1");
   CHECK(run({{5, 0}}) == "2: positions: a document of 0 tokens; each needs 1 or more");
   const PositionSample two(choose_sampler("sequential"), {}, {{2, 3}});
   CHECK_THROWS_AS(two.at_layer(0), BadInput);

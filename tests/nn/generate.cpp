@@ -142,7 +142,7 @@ TEST_CASE("generation ends at the tokens it is given, and refuses requests that 
   const auto nothing = [](int) { return true; };
   CHECK_THROWS_AS(generate(net, {}, {}, nothing), BadInput);
   for (const int token : {-1, 11}) {
-    const std::string words = "generate: token " + std::to_string(token) + " in the prompt; the model knows 0 .. 10";
+    const std::string words = "generate: the prompt has token " + std::to_string(token) + "; the model knows 0 .. 10";
     CHECK_THROWS_WITH_AS(generate(net, {1, token}, {}, nothing), words.c_str(), BadInput);
   }
   CHECK_THROWS_AS(generate(net, {1}, {.positions = choose_sampler("randomized")}, nothing), BadInput);

@@ -410,7 +410,7 @@ TEST_CASE("t5: settings out of range for generation are refused") {
   refused({.beams = 0}, "0 beams; give 1 to 1024");
   refused({.beams = 1025}, "1025 beams; give 1 to 1024");
   refused({.length_penalty = HUGE_VAL}, "length_penalty = inf");
-  refused({.positions = choose_sampler("randomized")}, "draws other positions each time");
+  refused({.positions = choose_sampler("randomized")}, "draws new positions each time");
 }
 
 TEST_CASE("t5: generation from weights that are NaN ends with an error") {

@@ -175,7 +175,7 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
   CHECK(read_file(folder / "o.csv") == poslab::to_csv(all));
   Program write(folder, "t5 generate " + folder / "run" + " --encoding " + other +
                             " --prompt 'passkey a4 b11 . . . . ask passkey' --count 2");
-  CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws other positions"));  // refused by that name
+  CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws new positions"));  // refused by that name
 }
 
 TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each task") {
