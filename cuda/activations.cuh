@@ -1,5 +1,5 @@
 // The activations of feed-forward networks, each with its slope, for elementwise.cu and gated_feed_forward.cu.
-// Infinities give the limits: where a factor is 0 the product with an infinite x is not taken.
+// Infinities give the limits: where a factor is 0, it is not multiplied by an infinite x.
 #pragma once
 #include <cmath>
 
@@ -16,7 +16,7 @@ struct Relu {
 // x s, s = sigmoid(u):   s + x s (1 - s) u'
 __device__ inline Activated times_sigmoid(real x, real u, real du) {
   const real e = std::exp(u < 0 ? u : -u), r = 1 / (e + 1);
-  const real s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;               // s (1 - s), from either side
+  const real s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;               // s (1 - s), for either sign of u
   return {s == 0 ? s : x * s, both == 0 ? s : s + x * both * du};
 }
 struct Silu {

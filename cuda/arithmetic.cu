@@ -1,7 +1,7 @@
 // Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// A thread takes one place of the loop and works out from its index where it lies in each array. In reductions the
-// threads of a block share the places of an element, and if there are few elements, so do blocks.
+// A thread takes one index of the loop and computes its offset in each array. In reductions the threads of a block
+// share the terms of each sum, and if there are few sums, several blocks share them.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +23,7 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
 
 struct Place { int64_t y, a, b; };
 
-// The offsets of the n-th place. The loop here counts with constants, or `loop` would be copied from the arguments to
+// The offsets of the n-th index. The loop here counts with constants, or `loop` would be copied from the arguments to
 // memory; and a 64-bit division takes four times as long as a 32-bit one.
 __device__ inline Place place(const StridedLoop& loop, int64_t n) {
   Place p{0, 0, 0};
@@ -72,7 +72,7 @@ __global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int6
 
 constexpr int side = 32;   // side of a tile that is transposed in shared memory
 
-// y_ij (+)= a_ij for all places of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
+// y_ij (+)= a_ij for all indices of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
 // tiles, or every access would touch a cache line of its own.
 __global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, StridedLoop ij) {
   SHARED(real, tile, side * (side + 1));                 // rows a bank apart
@@ -92,9 +92,9 @@ __global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, 
 
 // -- reductions ------------------------------------------------------------------------------------------------------
 
-// y[w] += or partial (splits, count) = the sum over the places of `reduced`, for each place of `kept`. `groups` threads
-// share an element's places and meet in shared memory. `along`: neighbouring threads have neighbours of `reduced`, else
-// of `kept`, whichever are contiguous in the array.
+// For each index of `kept`, a sum over the indices of `reduced`: added to y, or stored in partial, (splits, count).
+// `groups` threads share a sum and meet in shared memory. `along`: neighbouring threads read neighbours along
+// `reduced`, else along `kept`, whichever are contiguous in the array.
 __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedLoop kept, StridedLoop reduced,
                            int64_t count, int64_t depth, int64_t split_depth, int groups, bool along) {
   SHARED(real, sums, threads);
@@ -122,8 +122,8 @@ __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedL
   }
 }
 
-// At least 8 places a thread, at most 512, and between these limits enough blocks to fill a GPU; splits are added up by
-// a second launch of the same kernel.
+// A thread adds 8 to 512 terms; within these limits there are enough blocks to fill a GPU. A second launch of the same
+// kernel adds up the splits.
 void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, const StridedLoop& reduced, bool along,
                bool may_split) {
   const int64_t count = kept.count(), depth = reduced.count();

@@ -35,8 +35,8 @@ __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int 
     put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);
 }
 
-// Capacities of the kernel's forms. Forms with `sums` (Tiles::diagonals) are made for 80 query rows: then six blocks,
-// with r, or eight, without, fit on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
+// Capacities of the kernel's forms. Forms with `sums` (Tiles::diagonals) are made for 80 query rows: then six blocks
+// with r, or eight without r, fit on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
 // 65,536 registers, which is 96 or 80 for each thread.
 constexpr Room room_of(bool narrow, bool relative, bool sums) {
   if (sums && relative)
@@ -241,7 +241,7 @@ void in_tiles(const AttentionPass& p, Tiles form, int from, int to) {
   start_it(p, cut, form != Tiles::any, sums, from, to);
 }
 
-// The pass of sequences b .. b + n - 1.
+// The backward pass of sequences b .. b + n - 1 alone.
 AttentionPass some(const AttentionPass& all, int b, int n, bool first) {
   AttentionPass p = all;
   const int64_t q = int64_t(b) * all.x.queries * all.x.heads, k = int64_t(b) * all.x.keys * all.x.kv_heads;
@@ -291,7 +291,7 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
   constexpr int count = 3;
   const bool of_rows = d.r || d.bias || d.gain, own_pairs = x.pairs && x.pairs_batch > 1;
   const bool in_memory = of_rows || route == Route::general;
-  // If du must be kept in memory: few enough queries and sequences at once that du and g stay within bounds.
+  // If du must be kept in memory, so few queries and sequences run at once that du and g stay within bounds.
   int queries = x.queries, batch = x.batch;
   if (in_memory) {
     const int64_t of_query = int64_t(x.heads) * x.keys * (d.r && !own_pairs ? larger(1, x.rel_dim) : 1);

@@ -1,6 +1,6 @@
 // Attention of heads of up to 128 channels on tensor cores, forward and backward, with all terms of a logit but q_rel.
 // Weights are never stored (Dao 2023, FlashAttention-2): the forward pass scales its sums down when a larger logit
-// comes, as cuda/attention.cu does, and the backward pass computes the logits twice more, so each sum has one owner.
+// comes, as cuda/attention.cu does; the backward pass computes the logits twice more, so that each sum has one owner.
 //
 //   kernel       own rows   tiles      pairs                                  sums
 //   attend       q          k, v       s = q k^T                              o  += a v
@@ -32,7 +32,7 @@ struct Form {
   static constexpr int W = W_, tile_rows = W > 64 ? 16 : 32;      // rows of a tile
 };
 
-// Where a lane is in a block's own rows, of which `count` exist: its two rows, and those of its warp.
+// A lane's two rows among the `count` own rows of a block, and the first row of its warp.
 struct OwnRows {
   int warp_row, row[2], count;
   __device__ explicit OwnRows(int count_) : count(count_) {
@@ -248,7 +248,7 @@ __device__ inline KeyRange queries_of_keys(const AttentionArgs& x, int p, int b,
   return {larger(from, j - ahead + 1 - x.offset), smaller(to, end - piece.from - x.offset)};
 }
 
-// dk and dv: what queries from .. to add to them. Blocks: (sequences x tiles of 64 keys, key heads), each for all heads
+// The terms of dk and dv from queries from .. to. Blocks: (sequences x tiles of 64 keys, key heads), each for all heads
 // that read its keys.
 template <class F>
 __global__ void __launch_bounds__(block_threads, 2)

@@ -10,21 +10,21 @@ const Backend& as_backend();
 const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
-// Sets the least number of sequences for which a batch goes through encoder blocks of one kernel
+// Sets the least number of sequences for which a batch is computed by encoder blocks of one kernel
 // (cuda/encoder_block.cu); returns the previous one. At first it is the number in the environment variable
 // POSLAB_BLOCK_KERNEL, else half of an H100's multiprocessors.
 int block_kernel_from(int sequences);
 
 #ifdef POSLAB_EMULATE
-// The emulated device's memory can be touched only while one of these lives, as in each launch and copy; a host that
-// reads a device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch
+// The emulated device's memory can be touched only while one of these lives, as in each launch and copy; host code
+// that reads a device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch
 // thousands keep it open.
 struct DeviceMemoryOpen {
   DeviceMemoryOpen();
   ~DeviceMemoryOpen();
 };
 
-// While one lives the emulated GPU takes everything and runs nothing, neither kernels nor copies: the host's cost of a
+// While one lives, the emulated GPU accepts all work but runs neither kernels nor copies: the host's cost of a
 // step remains, and the GPU's work can be counted. The host reads zeros for results.
 struct NothingRuns {
   NothingRuns();

@@ -2,7 +2,7 @@
 # tools/bundle: packs, on a Debian machine that has it all, everything that a machine without network and root needs.
 #
 #   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
-#   .bundle/lib      the shared libraries that they start with; all but glibc
+#   .bundle/lib      all shared libraries that these programs load, except glibc
 #   .bundle/deps     headers and libraries that sources are compiled with: `./dev build cuda` finds them there
 #   .bundle/commit   what it was built from
 #   build/poslab-bundle.tar.gz     the tree with .bundle in it

@@ -78,7 +78,7 @@ double peak_flops() {
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "asking for the GPU's properties");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "asking for the GPU's properties");
   check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0), "asking for the GPU's properties");
-  const bool half = (major == 7 && minor == 5) || (major == 8 && minor == 0);   // 64 lanes for floats each, later 128
+  const bool half = (major == 7 && minor == 5) || (major == 8 && minor == 0);   // these have 64 float lanes, others 128
   return 2. * (half ? 64 : 128) * processors * kilohertz * 1e3;
 }
 
@@ -112,7 +112,7 @@ Mark mark() {
 }
 void wait_for(const Mark& m) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(m.get())), "a kernel"); }
 
-// Relaxed: neither other streams' work meanwhile, from any thread, nor allocations of memory end the recording.
+// Relaxed: the recording goes on while any thread starts work on other streams or allocates memory.
 void begin_recording() { check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "recording a step"); }
 
 Recorded end_recording() {

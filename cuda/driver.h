@@ -24,7 +24,7 @@ bool has_tensor_cores();                   // units that multiply TF32 and bfloa
 int shared_memory();                       // bytes that a block may have
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; uses no device memory
 void* device_memory(size_t bytes);         // never freed; 256 bytes aligned. Null: out of memory
-void* pinned_memory(size_t bytes);         // the host's: the GPU copies from and to it by itself; never given back
+void* pinned_memory(size_t bytes);         // host memory that the GPU copies from and to by itself; never freed
 
 void to_device(void* to, const void* pinned, size_t bytes);
 void to_host(void* pinned, const void* from, size_t bytes);
@@ -42,8 +42,8 @@ Recorded end_recording();
 void abandon_recording();                  // after an error in between
 void replay(const Recorded&);
 
-// c = a b or c += a b for each of a batch, by cuBLAS (cuda/cublas.cpp). Lines of a and b lie along the sum, a: (m, k)
-// and b: (n, k), or across it, a: (k, m) and b: (k, n), as a Factor's (cuda/product.h); c: (m, n) without gaps.
+// c = a b or c += a b, a batch of products, by cuBLAS (cuda/cublas.cpp). Lines of a and b lie along the sum, a: (m, k)
+// and b: (n, k), or across it, a: (k, m) and b: (k, n), as in Factor (cuda/product.h); c: (m, n) without gaps.
 struct Gemm {
   const real *a, *b;
   real* c;

@@ -1,6 +1,6 @@
 // A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its
-// memory can be touched only by kernels and copies: a host that reads a device pointer is stopped at once, as on a
-// real GPU. Several threads may use it, one at a time.
+// memory can be touched only by kernels and copies: host code that reads a device pointer is stopped at once, as
+// on a real GPU. Several threads may use it, one at a time.
 #include "cuda/backend.h"
 #include "cuda/driver.h"
 

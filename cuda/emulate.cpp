@@ -30,7 +30,7 @@ std::string here() {
   return fmt::format("emulation: thread {} of block ({}, {}, {})", threadIdx.x, blockIdx.x, blockIdx.y, blockIdx.z);
 }
 
-// A barrier for `alive` threads: the last to come opens it, and so does the last to end.
+// A barrier for `alive` threads: it opens once each of them has either arrived or ended.
 struct Barrier {
   int alive = 0;
   bool of_block = false;           // else of a warp
@@ -58,10 +58,10 @@ struct Warp {
 
 struct Thread {
   enum { to_begin, begun, ended } state = ended;
-  fiber here;                      // where it goes on
-  const Barrier* barrier = nullptr;                  // the last one that it came to
+  fiber here;                      // where it resumes
+  const Barrier* barrier = nullptr;                  // the last barrier that it reached
   uint32_t opened = 0;             // how often that barrier had been opened before
-  uint16_t warp_barriers = 0;      // each __syncwarp in this block
+  uint16_t warp_barriers = 0;      // its calls of __syncwarp in this block
   bool can_go_on() const { return state != ended && (!barrier || barrier->opened != opened); }
 };
 
@@ -79,8 +79,8 @@ struct Turns {
 };
 thread_local Turns blocks_in_turn, threads_in_turn;
 
-// A fiber runs one thread after another, each to its end. A thread that waits keeps its fiber, and the next takes a
-// fiber that is idle.
+// A fiber runs one thread after another, each to its end. A thread that waits keeps its fiber, and the next thread
+// takes an idle fiber.
 struct Machine {
   std::vector<Thread> threads{1024};
   std::vector<fiber> idle;
@@ -92,7 +92,7 @@ struct Machine {
   const int *turn = nullptr, *last_turn = nullptr;   // of the threads in this round: the next, and the end
   fiber* left = nullptr;           // where to keep the stack that has handed over
   fiber back;                      // of the loop over rounds
-  const Launch* launch = nullptr;  // that is running
+  const Launch* launch = nullptr;  // the running one
   std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: first interval and place
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
@@ -100,7 +100,7 @@ struct Machine {
   Machine() { idle.reserve(threads.size()); }        // so that no fiber moves while it is suspended
   Warp& warp() { return warps[threadIdx.x / 32]; }
 
-  // Makes the next thread in turn that can go on the running one, or null if all wait.
+  // Sets `running` to the next thread in turn that can go on; to null if all wait.
   void choose() {
     running = nullptr;
     while (turn != last_turn && !error && !running) {
@@ -110,7 +110,7 @@ struct Machine {
       present.thread = uint16_t(t), present.warp_barriers = running->warp_barriers;
     }
   }
-  // Goes on with the chosen thread; this stack goes on from `own`. Inlined, as no processor predicts a return that
+  // Switches to the chosen thread; `own` is where this stack resumes. Inlined, as no processor predicts a return that
   // comes after a jump to another stack.
   [[gnu::always_inline]] void hand_over(fiber& own) {
     left = &own;
@@ -185,7 +185,7 @@ struct Machine {
   }
 };
 
-constinit thread_local Machine* machine = nullptr;  // the one of this host thread, found without a call
+constinit thread_local Machine* machine = nullptr;  // this host thread's machine, found without a call
 thread_local std::unique_ptr<Machine> own_machine;
 
 Met met(const Touch& before, bool wrote, const Machine& m) {
@@ -193,7 +193,7 @@ Met met(const Touch& before, bool wrote, const Machine& m) {
   return {before.thread, std::prev(after)->second, wrote, before.code};
 }
 
-// Notes a touch, unless it meets one of the same block without a barrier in between.
+// Records a touch, or returns an earlier one by the same block that no barrier separates from it.
 std::optional<Met> note(Element& e, bool write, uint32_t code, const Machine& m) {
   Touch now = present;
   now.code = code;
@@ -208,7 +208,7 @@ std::optional<Met> note(Element& e, bool write, uint32_t code, const Machine& m)
     return {};
   }
   Element::Read& r = e.read[0];
-  if (open(r.last) && !r.last.same_warp(now)) std::swap(r, e.read[1]);               // two warps change places
+  if (open(r.last) && !r.last.same_warp(now)) std::swap(r, e.read[1]);               // the two warps are exchanged
   r.by_several = r.last.at_once(now) && (r.by_several || r.last.thread != now.thread);
   r.last = now;
   return {};
@@ -220,7 +220,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared, 
   if (count < 32 || count > 1024 || count % 32)
     failure("emulation: {} threads in a block; it must be a multiple of 32, at most 1024", count);
   if (!blocks.x || !blocks.y || !blocks.z || blocks.y > 65535 || blocks.z > 65535)
-    failure("emulation: a grid of ({}, {}, {}) blocks; there must be one at least, and along y and z at most 65535",
+    failure("emulation: a grid of ({}, {}, {}) blocks; there must be at least one, and at most 65535 along y and z",
             blocks.x, blocks.y, blocks.z);
   if (shared > most_shared_bytes)
     failure("emulation: {} bytes of shared memory; a block has at most {}", shared, most_shared_bytes);

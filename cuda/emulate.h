@@ -47,10 +47,10 @@ struct Launch {
 // above.
 void run(dim3 blocks, int threads, const std::function<void()>& body, int shared = 0, const Launch& = {});
 constexpr int most_shared_bytes = 227 << 10;       // an H100's limit for a block
-extern constinit thread_local int shared_bytes;    // that the running launch asked for
+extern constinit thread_local int shared_bytes;    // the bytes that the running launch asked for
 
 // From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
-// seed shuffles each time. 0: in numerical order, each warp as far as it comes without the others.
+// seed shuffles each time. 0: in numerical order, where each warp runs until it waits for others.
 void shuffle_turns(uint64_t seed);
 
 // The source line of a barrier or a shuffle in a kernel: as a default argument, the line of the call.
@@ -84,14 +84,14 @@ struct Touch {
 };
 extern constinit thread_local Touch present;     // a touch by the running thread, now
 
-// Of the readers since the block's last barrier, one in each of two warps is enough: no thread is in both warps.
+// Of the readers since the block's last barrier it keeps one in each of two warps: no thread is in both warps.
 struct Element {
   Touch written;
   struct Read {
     Touch last;                       // by a thread of this warp
     bool by_several = false;          // several of the warp's threads, since they last waited for each other
   } read[2];
-  // Whether a touch by the running thread would say nothing new.
+  // Whether recording a touch by the running thread would add nothing.
   bool knows(bool write) const {
     const Touch& last = write ? written : read[0].last;
     return last.at_once(present) && (last.thread == present.thread || (!write && read[0].by_several));
@@ -112,7 +112,7 @@ struct Met {                          // a touch without a fixed order relative 
   uint32_t code = 0;
 };
 std::optional<Met> touch(Word&, bool write, uint32_t code);       // nothing where no kernel runs
-const Launch& launch();               // that is running
+const Launch& launch();               // the running one
 void fail_soon(const std::string&);   // the launch ends in this Failure, once its running thread waits or ends
 
 template <class T>

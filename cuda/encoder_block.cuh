@@ -184,7 +184,7 @@ template <Rounding how>
 using BlockSums = std::conditional_t<how == Rounding::fp32, PlainSums, TensorSums<how>>;
 
 // The one tile of weights in shared memory, and the next one, which is on its way in registers: 4 x 4 weights a thread.
-// TF32 is rounded to here, once, and not by every warp that reads it.
+// For TF32 weights are rounded here, once, and not by every warp that reads them.
 template <Rounding how, class Pool>
 struct WeightStream {
   Pool& pool;
@@ -237,7 +237,7 @@ __device__ inline void each_result(const Sums& sums, int rows, const F& f) {
 
 // -- attention --------------------------------------------------------------------------------------------------------
 
-// The pairs of 8 channels rotated by the angles of a slot, or back: see the kernel `rotate`.
+// Rotates the pairs of 8 channels by the angles of a slot, or back: see the kernel `rotate`.
 __device__ inline Eight rotated(const BlockArgs& x, int b, int slot, const Eight& y, bool back) {
   if (!x.cosine) return y;
   const int64_t at = (int64_t(x.rotation_batch == 1 ? 0 : b) * x.attention.keys + slot) * (lane_channels / 2);
@@ -330,7 +330,7 @@ __device__ inline Eight dropout_factors(const DropoutArgs& d, int64_t first) {
   return y;
 }
 
-// The arguments of a launch: the streams of dropout, which differ in each step, are uploaded (DropoutArgs).
+// The arguments of a launch, without the streams of dropout: these differ in each step and are uploaded (DropoutArgs).
 inline BlockArgs without_streams(BlockArgs x) {
   x.dropout1 = x.dropout2 = {};
   return x;

@@ -1,4 +1,4 @@
-// y_i = table[at_i], and the way back: dtable[at_i] += dy_i, where several rows may meet in one entry of the table.
+// y_i = table[at_i], and backward dtable[at_i] += dy_i, where several rows may meet in one entry of the table.
 #include "cuda/rows.cuh"
 #include "cuda/sums.h"
 

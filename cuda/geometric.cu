@@ -1,5 +1,5 @@
-// The weights of geometric attention, a warp a row: its lanes hold 32 keys in the order in which the query visits them,
-// and the keys before a key enter its weight by a sum over the lanes below. Formula: core/more_kernels.def.
+// The weights of geometric attention. A warp takes a row: its lanes hold 32 keys in the order of the query's visits;
+// the keys before a key enter its weight by a sum over the lanes below. Formula: core/more_kernels.def.
 #include <cmath>
 
 #include "cuda/launch.h"

@@ -1,11 +1,11 @@
-// Rows of a table read between their entries, a thread for each place; and the way back, a thread for each entry, which
-// looks through the places of its row, so that the order of the sum is fixed.
+// Linear interpolation in the rows of a table, a thread for each place. Backward, a thread for each entry looks through
+// the places of its row, so that the order of the sum is fixed.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {
 namespace {
 
-// Place p in a row of last + 1 entries: the two around it, and the share of the upper one.
+// Place p in a row of last + 1 entries: the two entries around it, and the weight of the upper one.
 struct Place {
   int below, above;
   real share;

@@ -6,14 +6,14 @@ namespace poslab::cuda {
 
 struct Found { real value; int at; };
 
-// Does a come before b as the maximum: NaN before all, then the larger, then the one further left.
+// Whether a ranks before b: NaN before all numbers, then the larger one, then the one further left.
 __device__ inline bool before(const Found& a, const Found& b) {
   const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
   if (a_nan != b_nan) return a_nan;
   return a.value > b.value || ((a_nan || a.value == b.value) && a.at < b.at);
 }
 
-// Over a team of 8 lanes or a warp; every lane gets the result.
+// The largest over a team of 8 lanes or a warp; every lane gets the result.
 template <int team>
 __device__ inline Found team_largest(Found top) {
   for (int away = team / 2; away > 0; away /= 2) {

@@ -48,7 +48,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
   });
 #else
   // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may
-  // start at the same time with less: so it is always set to all that there is.
+  // start at the same time with less: so it is always set to the maximum.
   if (size.shared > 48 << 10)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, driver::shared_memory()),
           "asking for shared memory");
@@ -70,7 +70,7 @@ void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Ar
   launch_first(kernel, blocks, size, args...);
 }
 
-// Enough blocks for n independent items, one a thread. 4096 blocks fill any GPU; beyond, threads loop (see all).
+// Blocks for n independent items, one for each thread; at most 4096, which fill any GPU: then threads loop (see all).
 inline int blocks_for(int64_t n, int per_block = threads) {
   const int64_t blocks = (n + per_block - 1) / per_block;
   return int(blocks < 1 ? 1 : blocks > 4096 ? 4096 : blocks);

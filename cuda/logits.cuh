@@ -23,7 +23,7 @@ namespace poslab::cuda {
 
 constexpr int lane_channels = 8;
 constexpr int rows_at_once = 4;                    // rows of the table that a thread looks up together
-constexpr int keys_at_once = 4;                    // that a thread takes
+constexpr int keys_at_once = 4;                    // keys that a thread takes at once
 constexpr int keys_at_once_backward = 2;
 constexpr int max_channels = warp * lane_channels; // of a head; for more see cuda/attention_general.cuh
 constexpr int words = int(sizeof(real)) / 4;       // half as many doubles fit
@@ -79,7 +79,7 @@ __device__ inline int64_t query_row(const AttentionArgs& x, int b, int i, int he
 __device__ inline int64_t key_row(const AttentionArgs& x, int b, int j, int kv_head) {
   return (int64_t(b) * x.keys + j) * x.kv_heads + kv_head;
 }
-// Without a table of pairs, pair (i, j) reads row j - i + this.
+// Without a table of pairs, pair (i, j) reads row j - i plus this number.
 __host__ __device__ inline int row_of_distance_0(const AttentionArgs& x) {
   const int slots = x.offset + x.queries;
   return (slots > x.keys ? slots : x.keys) - 1 - x.offset;
@@ -102,7 +102,7 @@ __device__ inline real temperature_of(const AttentionArgs& x, int b, int head, i
 
 struct KeyRange { int first, end; };    // keys first .. end - 1, none if first >= end
 
-// In piece p.
+// The keys that query i sees in piece p.
 template <bool plain>
 __device__ inline KeyRange keys_of(const AttentionArgs& x, int p, int b, int i) {
   const int slot = x.offset + i, end = x.causal ? smaller(slot + 1, x.keys) : x.keys;

@@ -16,10 +16,10 @@
     t5          a T5's encoder at 2,048 tokens, beside transformers and JAX
     generate    tokens that a checkpoint writes, beside transformers and JAX
 
-Without a stage, all twelve; with DRY=1 tiny and on the CPU, to see that they work. Each ends within 8 minutes, or
-$STAGE_SECONDS, says `not run` of what it had no time for, and prints a table last, also when it is stopped. Exit status
+Without a stage, all twelve run; with DRY=1 in tiny sizes on the CPU, to see that they work. Each ends within 8 minutes
+or $STAGE_SECONDS, reports parts it had no time for as `not run`, and prints a table last, even if stopped. Exit status
 1 if anything failed or was not run, or if there is no usable GPU. Programs are those of build/cuda, or else of
-.bundle/bin (tools/bundle). All is written into $OUT (runs/cuda-test): STAGE.txt is the table, STAGE.json and STAGE.csv
+.bundle/bin (tools/bundle). All output goes to $OUT (runs/cuda-test): STAGE.txt is the table, STAGE.json and STAGE.csv
 the same for programs, STAGE.log all output. Results in docs/gpu-measured.md are kept in bench/results/h200/, and
 results/readme.py makes that page's tables from them.
 """
@@ -47,7 +47,7 @@ SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks
 
 
 def usable(stage):
-    """The GPU as the program sees it; if there is none that it can use, why."""
+    """The GPU that the program uses, or the reason why it can use none."""
     if DRY:
         stage.note("a dry run on the CPU, whose figures mean nothing")
         return True

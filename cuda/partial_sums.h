@@ -1,5 +1,5 @@
 // Products with very long sums: x^T dy of a weight matrix has a few tiles of results, each a sum over thousands of
-// rows. So the rows are split (split-K), each split gives partial sums of its own, and those are added up
+// rows. So the rows are split (split-K), each split gives partial sums of its own, and these are added up
 // in order (cuda/sums.h).
 #pragma once
 #include "cuda/product.h"

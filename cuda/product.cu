@@ -1,7 +1,7 @@
 // The product of cuda/product.h, and which products wait for which.
 //
-// A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 places of the sum go through
-// shared memory; results stay in registers. Teams of threads divide the places of a step among them, and add up at the
+// A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 indices of the sum go through
+// shared memory; results stay in registers. Teams of threads divide the indices of a step among them, and add up at the
 // end. cuda/naive/linear.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include <algorithm>
 #include <span>
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     return Fetch(of_b ? x.b : x.a, part, of_b ? j0 : i0, of_b ? n : m, length(term), of_b ? b_fours : a_fours,
                  t % (threads / 2));
   };
-  const bool adds_b = job.b_sums && i0 == 0;                   // sums of b's columns: two places of each step a thread
+  const bool adds_b = job.b_sums && i0 == 0;                   // sums of b's columns: a thread adds two indices a step
   const unsigned b_four = t % b_fours, b_place = t / b_fours * 2;
   Sums sums(t);
   Four b_sum{};

@@ -65,12 +65,12 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 // Starts the job, now or later; results are seen by all that is launched or copied after it.
 void multiply(const Job&);
 
-// Whether cuBLAS computes products (core/engine.h), one at a time and all but those with sums of b's columns. Callers
+// Whether cuBLAS computes products (core/engine.h), one at a time, except those with sums of b's columns. Callers
 // then split no sum, as cuBLAS splits by itself.
 bool multiplies_by_library();
 
-// The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
-// held back, is alone, and a row is one tile wide. False: nothing was done (cuda/norm.cu has the other way).
+// The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z. Returns false and
+// does nothing (then use norm.cu) unless that product is still held back and alone, and a row is one tile wide.
 struct NormOfProduct {
   real *y, *s;
   const real *x, *gain, *bias;
@@ -83,7 +83,7 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&)
 inline int64_t tiles(int64_t m, int n, int rows = 64) {
   return (m > rows ? (m + rows - 1) / rows : 1) * ((n + 63) / 64);
 }
-// A product is cut into parts until there are as many tiles as this, two for each multiprocessor.
+// A product is cut into parts until it has this many tiles, two for each multiprocessor.
 constexpr int64_t enough_blocks = 2 * multiprocessors;
 
 }  // namespace poslab::cuda

@@ -8,15 +8,15 @@
 
 namespace poslab::cuda {
 
-constexpr unsigned depth = 32, tile_columns = 64;              // places (indices) of the sum a step; columns of a tile
+constexpr unsigned depth = 32, tile_columns = 64;              // indices of the sum in a step; columns of a tile
 
-// In shared memory a tile is (depth, fours): the index of four s of place p. There are no bank conflicts, neither when
+// In shared memory a tile is (depth, fours): where four s of index p lies. There are no bank conflicts, neither when
 // lanes transpose lines along the sum nor when they read.
 __device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
   return p * fours + (s ^ (p / 4) ^ (p % 4 * 2));
 }
 
-// The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of places 4q .. 4q + 3.
+// The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of indices 4q .. 4q + 3.
 // While the block works on one step, the numbers of the next are on their way.
 struct Fetch {
   const real* from;
@@ -56,7 +56,7 @@ struct Fetch {
 
 // A thread has 8 rows by 4 columns in registers, a warp 4 x 8 such patches. Neighbours share the four of a, and lanes
 // at distance 2 that of b: then shared memory serves 16 lanes at once. To fill the block, two or four teams of threads
-// divide the places of a step among them.
+// divide the indices of a step among them.
 template <unsigned rows>
 struct Patch {
   static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, fours = 8;
@@ -69,7 +69,7 @@ struct Patch {
   }
   template <class Shared>
   __device__ void step(Shared& tile) {
-    constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // a team's part, in fours of places
+    constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // a team's part, in fours of indices
     for (unsigned q = team * share; q < team * share + share; ++q)
       for (unsigned p = 4 * q; p < 4 * q + 4; ++p) {
         const Four low = tile[place(p, 2 * eight, a_fours)], high = tile[place(p, 2 * eight + 1, a_fours)];
@@ -85,7 +85,7 @@ struct Patch {
 
 // -- tensor cores ----------------------------------------------------------------------------------------------------
 
-// Each of four teams of two warps takes 8 places of a step, each warp all rows and 32 columns. Rows and columns are
+// Each of four teams of two warps takes 8 indices of a step, each warp all rows and 32 columns. Rows and columns are
 // dealt to the tensor core's tiles so that a Four of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
 // row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
 template <unsigned rows, Rounding how>

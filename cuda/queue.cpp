@@ -3,8 +3,8 @@
 // A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
 // than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
 // a dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
-// collected in one block of pinned memory, which is sent ahead. If the key, every argument of every launch, is that of
-// a recorded step, that one is replayed.
+// collected in one block of pinned memory, which is sent ahead. If the key, with every argument of every launch, is
+// that of a recorded step, the recorded one is replayed.
 #include "cuda/queue.h"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ void go_through(const std::function<void()>& work, bool dry_run) {
     Queue& q;
     ~Leave() {
       q.in_step = q.dry_run = false;
-      drop_products(), drop_sums();          // if an error ended it; else there are none
+      drop_products(), drop_sums();          // if an error ended the step; else there are none
     }
   } leave{q};
   q.key.clear(), q.uploads.rewind();
@@ -245,14 +245,14 @@ void step(const std::function<void()>& work) {
     // Graphs hold memory; a run whose steps are all different should not fill it with them.
     if (q.recorded.size() >= 1024) driver::wait(), q.recorded.clear();
     ++q.recordings;
-    driver::Recorded r = record(work);     // and the key again: the pool may have grown in the dry run
+    driver::Recorded r = record(work);     // makes the key again: the pool may have grown in the dry run
     known = q.recorded.insert_or_assign(q.key, std::move(r)).first;
   }
   q.uploads.send();
   driver::replay(known->second);
 }
 
-// The next owner has other tensors, and no use for the recorded steps. Memory stays with the queue.
+// The next owner has other tensors and cannot use the recorded steps. Memory stays with the queue.
 void leave_queue() {
   drop_products(), drop_sums();            // left over only after an error
   try {

@@ -32,7 +32,7 @@ std::string* step_key();
 bool dry_run();
 
 // Values that change from step to step cannot be arguments of a launch that is replayed: they travel with the step's
-// data. The address is the device's, and valid for launches before the next step.
+// data. Returns an address on the device, valid for launches before the next step.
 const void* upload_bytes(const void* values, size_t bytes);
 template <class T>
 const T* upload(const T& value) {
@@ -40,7 +40,7 @@ const T* upload(const T& value) {
 }
 
 // Work held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch first starts the held work
-// that it may depend on. start_sums() starts everything; so does start_sums_in() if a sum goes to that memory.
+// that it may depend on. start_sums() starts everything; so does start_sums_in() if a sum goes to its memory.
 void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);

@@ -1,8 +1,8 @@
 // Races in the emulated GPU's global memory. The kernels are compiled with -fsanitize=thread, so that the compiler
-// calls one of the functions at the end of this file at each load and store. They replace the sanitizer's
-// functions, which know threads of the CPU and not of a block. Each four bytes of the device's memory have a
-// Word (cuda/emulate.h) that knows who touched them last. In one launch, two touches of one Word, at least one of them
-// a write, are a race if they are by
+// calls one of the functions at the end of this file at each load and store. They replace the sanitizer's functions,
+// which know threads of the CPU but not a block's. Each four bytes of the device's memory have a Word (cuda/emulate.h)
+// that knows who touched them last. In one launch, two touches of one Word, at least one of them a write, are a race if
+// they are by
 //   threads of two blocks,
 //   threads of two warps, and no __syncthreads lies between, or
 //   threads of one warp, and neither a __syncthreads nor a __syncwarp lies between.
@@ -21,7 +21,7 @@
 namespace poslab::cuda {
 namespace {
 
-// Zeros; the system provides a page at its first touch.
+// All words begin as zeros; the system provides a page at its first touch.
 emulate::Word* make_words() {
   const size_t bytes = device_bytes / 4 * sizeof(emulate::Word);
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -32,7 +32,7 @@ emulate::Word* make_words() {
 const char* const begin = device_begin();
 emulate::Word* const words = make_words();
 
-// Code lies within 4 GiB: its distance from the program's beginning is enough.
+// Code lies within 4 GiB, so 32 bits hold its distance from the program's beginning.
 const char* program() {
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(&make_words), &info);

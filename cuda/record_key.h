@@ -1,6 +1,6 @@
 // The record key of a step is the content of its launches: kernels, grids, and every argument, as bytes. Two steps
 // with one key do the same work, so the second can replay the first (cuda/queue.cpp). Structs are taken apart field by
-// field, since padding holds anything, by the list of fields in each (core/fields.h): if the key lacked a
+// field, since padding may hold anything, by the list of fields in each (core/fields.h): if the key lacked a
 // field, a stale step would be replayed.
 #pragma once
 #include <cstring>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""usage: cuda/resources.py LOG: the report of `nvcc -Xptxas=-v` on each kernel, as bench/results/resources.csv;
-tools/resources. For a kernel that is compiled in several forms, the most that any of them takes."""
+"""usage: cuda/resources.py LOG   writes the report of `nvcc -Xptxas=-v` to bench/results/resources.csv, for
+tools/resources. A kernel that is compiled in several forms gets the largest numbers of any of them."""
 
 import collections
 import pathlib
@@ -35,7 +35,7 @@ def table(rows, gpu):
     forms, lines = collections.defaultdict(list), collections.defaultdict(list)
     for file, name, *numbers in rows:
         forms[name, file].append(numbers)
-    for (name, file), numbers in sorted(forms.items()):    # a template in several files is one line
+    for (name, file), numbers in sorted(forms.items()):    # files that compile the same template share a line
         lines[name, len(numbers), tuple(max(column) for column in zip(*numbers))].append(file)
     yield f"# {len(rows)} kernels for {gpu}"
     yield "kernel,in,forms,registers,shared_bytes,stack_bytes,spilled_bytes"

@@ -274,7 +274,7 @@ inline void start_gather(const RowSum& sum, const real* g, const real* du, const
            g ? g : du, x, x.pairs + first * x.keys, queries * x.keys);
 }
 
-// dtemperature += the sums over all rows, (batch, heads, queries), that share a temperature. A warp takes one.
+// dtemperature += the sums over all rows, (batch, heads, queries), that share a temperature. A warp takes one of these.
 __global__ void temperature_sums(const Accumulator to, const real* rows, const AttentionArgs x) {
   const int lane = int(threadIdx.x) % warp, of_batch = x.temperature_batch == 1 ? x.batch : 1;
   const int heads = x.temperature_heads, of_head = heads == 1 ? x.heads : 1;

@@ -2,8 +2,8 @@
 // order, without atomics, so that the bits are the same every time.
 //
 // Most are gradients of parameters, which only the optimizer reads. So sums are held back too, like products
-// (cuda/product.h), and one launch adds up the sums of many layers: before a launch that is given the address of a
-// result, or once 32 MiB of partial sums wait, the size of a GPU's cache.
+// (cuda/product.h), and one launch adds up the sums of many layers. It comes before any launch that is given the
+// address of a result, or once 32 MiB of partial sums wait, the size of a GPU's cache.
 #pragma once
 #include "cuda/launch.h"
 

@@ -32,8 +32,8 @@ static std::atomic<int>& fewest_sequences() {
     int value = 0;
     const char* const end = text + std::strlen(text);
     if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)
-      bad_input("POSLAB_BLOCK_KERNEL={}: give a whole number, 1 or more: how many sequences a batch must "
-                "have to go through encoder blocks of one kernel", text);
+      bad_input("POSLAB_BLOCK_KERNEL={}: give a whole number, 1 or more: the least number of sequences "
+                "for which a batch is computed by encoder blocks of one kernel", text);
     return value;
   }();
   return n;

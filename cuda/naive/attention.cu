@@ -4,11 +4,11 @@
 //   max_i = max_j s_ij     z_i = sum_j exp(s_ij - max_i)     o_i = sum_j exp(s_ij - max_i) v_j / z_i
 //   o: (batch, queries, heads, value_dim)     stats: (batch, heads, queries, 2), max_i and 1 / z_i
 //
-// Cost, with batch 128, 80 slots and 8 heads of 8 channels: 655,360 threads, each with 80 keys: twice a logit
-// of 16 loads and once a number of v. That makes 1.7 billion loads; q, k and v together are 2 million numbers. A logit
-// is computed 16 times: each of the 8 channels of o_i has a thread that needs it, twice.
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of 655,360 threads computes 80 logits of 16 loads, and
+// does so twice, and loads 80 numbers of v. That makes 1.7 billion loads; q, k and v together are 2 million numbers. A
+// logit is computed 16 times: each of the 8 channels of o_i has a thread that needs it, twice.
 //
-// Differences of the fast form, step by step:
+// How the fast form differs, step by step:
 //   1. A thread has all 8 channels of a query row: a logit serves all of them.
 //   2. It goes over the keys once. When a larger logit turns up, the sums so far are scaled down (online softmax), so
 //      that the maximum need not be known before.

@@ -9,10 +9,10 @@
 // each of these is a sum over 80 pairs whose gradient, of 40 loads, is computed for it alone: 2.1 billion loads each.
 // The gradient at a pair is computed 24 times, for 8 channels of dq, dk and dv.
 //
-// Differences of the fast form, step by step:
+// How the fast form differs, step by step:
 //   1. A thread has all 8 channels of a query row, as in the forward pass: one gradient at a pair serves all of dq.
 //   2. It leaves a_ij and du_ij of a tile of keys in shared memory. Then each thread takes some channels of a dk or dv,
-//      and goes along the queries of the block: so that gradient serves dk and dv, too, and is computed once.
+//      and goes along the queries of the block: the same gradient serves dk and dv too, and is computed once.
 //   3. q, do, k and v come into shared memory once for each block.
 //   4. A block has all queries of its sequences and heads, so that each sum has one owner: no atomics, and the same
 //      bits every time.

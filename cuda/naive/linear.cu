@@ -8,10 +8,10 @@
 // catch most of them, but a multiply-add still waits for two loads. dw is worse off: 4,096 threads, too few for a GPU,
 // each go through all 10,240 rows.
 //
-// Differences of the fast form, step by step:
+// How the fast form differs, step by step:
 //   1. A block makes a tile of 32 or 64 rows by 64 columns. The tile's inputs come into shared memory once: 2
 //      million loads in place of 84 million, and four numbers at a time.
-//   2. A thread has 8 x 4 results in registers: 12 numbers from shared memory serve 32 multiply-adds, not just 1 for 2.
+//   2. A thread has 8 x 4 results in registers: 12 numbers from shared memory serve 32 multiply-adds; above, 2 serve 1.
 //   3. The numbers of the next step are on their way while the block works on this one (Fetch).
 //   4. A long sum with few results, such as dw, is split among many blocks, and their partial sums are added up in
 //      order (cuda/partial_sums.h, cuda/sums.cu).

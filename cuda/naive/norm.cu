@@ -11,7 +11,7 @@
 // H100 has room for 270,336. RMSNorm goes over a row once less. With z, s is made and stored first: x and z are loaded
 // once more, s is stored once, and 655,360 calls of Philox decide the dropout. Backward, d is stored and loaded again.
 //
-// Differences of the fast form, step by step:
+// How the fast form differs, step by step:
 //   1. A row stays in the registers of its threads, 8 numbers each: s and dy are loaded once (cuda/rows.cuh).
 //   2. A row of 64 has 8 threads, so that a warp has four rows, and no lane is idle while another adds up.
 //   3. Each block sums dgain and dbias of the rows that it has in registers anyway. Only these partial sums, one row

@@ -64,7 +64,7 @@ TEST_CASE("cuda: five steps of a decoder for a task with every scheme equal the 
 TEST_CASE("cuda: a step with packed documents and every scheme equals the CPU's") {
   trained_alike("llama", 1, {{"documents", "packed"}, {"layers", "1"}});
 }
-TEST_CASE("cuda: a step of a looped model with every scheme, as on the CPU; of a loop for each symbol with some") {
+TEST_CASE("cuda: a step of a looped model equals the CPU's, with every scheme; with some if each symbol is a loop") {
   trained_alike("strings", 1, {{"loops", "2"}, {"layers", "1"}, {"dropout", "0"}, {"eval_samples", "2"}});
   trained_alike("strings", 1, {{"loops", "length"}, {"layers", "1"}, {"dropout", "0"}, {"eval_samples", "2"}}, 6);
 }

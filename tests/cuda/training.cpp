@@ -90,7 +90,7 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
       const Step a = step(cpu), b = step(gpu);
       CHECK(count.blocks % gpu.config.whole("layers") == 0);  // a recorded step is computed twice
       if (line.one_kernel) CHECK(count.blocks > 0);
-      else if (b.length > 1) CHECK(count.blocks == 0);         // two slots always have equal steps
+      else if (b.length > 1) CHECK(count.blocks == 0);         // the one step between two slots is equal to itself
       if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);
       CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
       CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));

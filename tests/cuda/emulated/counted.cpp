@@ -26,7 +26,7 @@ constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, bandwidth = 4.8e
 // Steps a second of the paper's encoder op by op (none, 40+40), measured: bench/results/h200/rates.json.
 constexpr double measured = 642;
 
-// Of a step.
+// The counts of a step.
 struct Counts {
   int64_t launches = 0;
   Cost all{};
@@ -68,7 +68,7 @@ TEST_CASE("cuda: counted FLOPs, bytes and launches of decoders, and what they al
     fmt::print("{}\n", row);
     CHECK_MESSAGE(page.str().find(row) != std::string::npos, "docs/gpu.md lacks ", row);
   };
-  double share = 0;                                         // of the most steps a second, that were measured
+  double share = 0;                                         // measured steps a second, as a share of the most possible
   {
     const BlockKernels op_by_op(false);
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", "none"}, {"device", "cuda"},

@@ -33,7 +33,7 @@ TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU is s
     const int64_t before = cuda::given().bytes;
     const Tensor there = sinusoid(positions, 64, Device::cuda);
     CHECK(there.values() == sinusoid(positions, 64).values());
-    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // not those read here
+    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // less those read here
   };
   kilobytes({0});                                   // the first call uploads the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
@@ -49,7 +49,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
              "{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
              "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "allocations", "draw", "queue");
-  std::ostringstream page;                               // which states the same counts
+  std::ostringstream page;                               // docs/gpu.md, which states the same counts
   page << std::ifstream(fmt::format("{}/docs/gpu.md", source_folder)).rdbuf();
   struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; bool fused; };
   for (const Line& line :
