@@ -59,7 +59,7 @@ int main() {
   const Decoder model(params, spec);
   params.pack();
   Adam adam(params, 2e-3);
-  fmt::print("{} parameters; the least loss is {:.3f}, and {:.3f} without a look back beyond the clause\n",
+  fmt::print("{} parameters; the least loss is {:.3f}, or {:.3f} if only the newest clause is seen\n",
              params.count(), grammar.least_loss(), grammar.least_loss_within_clauses());
 
   for (; adam.step < 600; ++adam.step) {

@@ -1,4 +1,4 @@
-// Fits y = a x + b to noisy points: tensors, ops, a gradient, and steps against it.
+// Fits y = a x + b to noisy points: tensors, ops, a gradient, and steps along its negative.
 #include <fmt/format.h>
 
 #include "autograd/ops.h"

@@ -25,7 +25,7 @@ struct Variant {
   int temperature = 0;              // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
   int kv_heads = 0, value_dim = 0;  // 0: heads, head_dim
   Offset offset = Offset::last;
-  bool lengths = false;  // of the keys of a sequence: all, one, none, some
+  bool lengths = false;  // key lengths: all keys of a sequence, one, none, some
 
   int G() const { return kv_heads ? kv_heads : n.heads; }
   int Dv() const { return value_dim ? value_dim : n.head_dim; }
@@ -68,7 +68,7 @@ struct Variant {
     return text;
   }
 
-  // indices of inputs: q, k of each piece; v; q_rel, r; gain; bias; temperature, as far as there are any
+  // indices of inputs: q, k of each piece; v; q_rel, r; gain; bias; temperature, each if present
   int v() const { return 2 * int(pieces.size()); }
   int at_r() const { return v() + 2; }
   int at_gain() const { return v() + 1 + 2 * relative; }
@@ -329,7 +329,7 @@ const Cases forms([](std::vector<OpCase>& all) {
   }
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
-      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // no key for all, for some
+      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // all queries see no key, or some
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only limits of the keys' slots
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,

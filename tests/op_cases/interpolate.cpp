@@ -1,4 +1,4 @@
-// interpolate: rows of a table read between its entries, and before the first and after the last entry.
+// interpolate: between the entries of a row, before the first and after the last.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"

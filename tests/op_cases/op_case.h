@@ -1,4 +1,4 @@
-// One struct has all that is tested about an op: its inputs, the op, and its formula computed slowly in double,
+// One struct states all that is tested about an op: its inputs, the op, and its formula computed slowly in double,
 // by an author who has not seen the kernel. tests/autograd/ops.cpp does the rest: values, gradients, determinism,
 // instruction sets. tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
 #pragma once

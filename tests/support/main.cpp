@@ -13,6 +13,6 @@ int main(int argc, char** argv) {
   if (!count.str().ends_with(": 0\n")) return doctest::Context(argc, argv).run();
   std::cerr << argv[0] << ": no test case matches";
   for (int i = 1; i < argc; ++i) std::cerr << " '" << argv[i] << "'";
-  std::cerr << "; --list-test-cases names all, of which some take --no-skip\n";
+  std::cerr << "; --list-test-cases lists all; some of them need --no-skip\n";
   return 1;
 }

@@ -10,7 +10,7 @@ namespace poslab::test {
 
 #ifdef POSLAB_DOUBLE
 constexpr double value_tolerance = 1e-12, gradient_tolerance = 1e-6, twin_tolerance = 1e-11, repeat_tolerance = 1e-12;
-constexpr double small_share = 0.01;   // smaller gradients than this share of the largest are measured by that share
+constexpr double small_share = 0.01;   // gradients below this share of the largest one are measured by that share
 #else
 constexpr double value_tolerance = 1e-5, gradient_tolerance = 1e-4, twin_tolerance = 1e-5, repeat_tolerance = 1e-5;
 constexpr double small_share = 0.1;
