@@ -10,7 +10,7 @@
 namespace poslab::ascii {
 
 #ifdef __wasm__
-double number(const char* text, char** end) { return std::strtod(text, end); }   // there is no other locale
+double number(const char* text, char** end) { return std::strtod(text, end); }   // this build has only the C locale
 #else
 double number(const char* text, char** end) {
   static const locale_t c = ::newlocale(LC_ALL_MASK, "C", locale_t(0));

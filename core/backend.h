@@ -1,5 +1,5 @@
-// A device's services besides kernels (core/kernels.h): memory, copies there and back, and whole steps that are
-// recorded once and then replayed. The CPU's is in core/backend.cpp, the GPU's in cuda/queue.cpp.
+// A device's services besides kernels (core/kernels.h): memory, copies to the device and back, and whole steps that are
+// recorded once and then replayed. The CPU's services are in core/backend.cpp, the GPU's in cuda/queue.cpp.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -43,9 +43,9 @@ struct Backend {
 const Backend& backend(Device);             // throws BadInput if this build or this machine has no such device
 void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
-// Scope guard: while it lives, the calling thread's products on the device round in this way, and this engine computes
-// them; on a GPU every engine but cublas means our own kernels. The destructor restores both. Throws BadInput if the
-// device does not support them.
+// Scope guard: while it lives, the calling thread's products on the device have the given rounding and engine; on a GPU
+// every engine but cublas means our own kernels. The destructor restores the previous ones. Throws BadInput if the
+// device does not support the given ones.
 class MatmulPrecision {
  public:
   MatmulPrecision(Device, Rounding, Engine = engine());

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// Reads the whole text; false unless it is a number, without a space, + or 0x in front. A number that is too large
+// Parses the whole text; false unless it is a number without a leading space, + or 0x. A number that is too large
 // becomes the largest.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);

@@ -1,4 +1,4 @@
-// The functions in which core/kernels.def states costs.
+// The functions that core/kernels.def uses to state costs.
 #include "core/cost.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// flops: of the products in the formula, 2 for a multiply-add, as is usual. Functions of one element count none, since
+// flops: products in the formula count, 2 for a multiply-add, as is usual. Elementwise functions do not count, since
 //   bytes bound their time. Values that a kernel recomputes instead of storing them count once.
 // bytes: every array that is read or written, once. An Accumulator that is added to is read and written; one that is
 //   not needed is neither.

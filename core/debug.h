@@ -8,7 +8,7 @@
 namespace poslab {
 
 #ifdef __wasm__
-constexpr int debug_level() { return 0; }   // a page has no environment variables, and must be small
+constexpr int debug_level() { return 0; }   // a web page has no environment variables, and its program must be small
 #else
 int debug_level();            // from the environment, 0 without it; throws BadInput for anything but 0 .. 4
 void set_debug_level(int);    // for tests

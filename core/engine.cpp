@@ -15,8 +15,8 @@ Engine require_installed(Engine e) {
   if (e == Engine::openblas) openblas();
   if (e == Engine::cublas)
     bad_input("products = cublas: cuBLAS multiplies only on a GPU; use --device cuda with it, or products = own");
-#ifdef __wasm__   // core/cpu/table.cpp leaves it out, to keep pages small
-  if (e == Engine::naive) bad_input("products = naive: a page has only our own kernels; use products = own");
+#ifdef __wasm__   // core/cpu/table.cpp leaves this engine out, to keep web pages small
+  if (e == Engine::naive) bad_input("products = naive: a web page has only our own kernels; use products = own");
 #endif
   return e;
 }

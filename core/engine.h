@@ -1,5 +1,5 @@
-// The engine that multiplies matrices: in linear layers, feed-forward networks and matmul, forward and backward. Our
-// own kernels always compute attention's products and those with stored weights (core/stored_matrix.h). For a CPU
+// The engine that multiplies matrices in linear layers, feed-forward networks and matmul, forward and backward. Our own
+// kernels always compute attention's products and those with stored weights (core/stored_matrix.h). For a CPU
 // core/kernels.cpp hands out the engine's table of kernels; a GPU (cuda/product.cu) has our own kernels and cuBLAS.
 #pragma once
 #include <optional>
@@ -13,9 +13,9 @@ namespace poslab {
 enum class Engine { own, openblas, naive, cublas };
 inline constexpr const char* engine_names[] = {"own", "openblas", "naive", "cublas"};   // in the order of Engine
 
-// The engine of the process, for new runs and for everything outside runs: the one that the environment variable
-// POSLAB_PRODUCTS names, else `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take openblas,
-// if it is installed.
+// The engine of the process, for new runs and for everything outside runs. The environment variable POSLAB_PRODUCTS
+// names it; without that it is `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take
+// openblas, if it is installed.
 Engine default_engine();
 void set_default_engine(Engine);   // throws BadInput if it is not installed
 

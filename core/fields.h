@@ -5,8 +5,8 @@
 //     FIELDS(Point, x, y)            // fields(p) is std::tie(p.x, p.y)
 //   };
 //
-// For code that has to see every member, as the record keys of the GPU's queue do (cuda/record_key.h). A list that
-// lacks a member does not compile, as a structured binding names all members or none.
+// It is for code that has to see every member, such as the record keys of the GPU's queue (cuda/record_key.h). A list
+// that lacks a member does not compile, as a structured binding names all members or none.
 #pragma once
 #include <tuple>
 

@@ -1,10 +1,10 @@
-// The contract between ops and hardware: every kernel with its formula and shapes, once. A device has a table of
+// The contract between ops and hardware: every kernel with its formula and shapes, stated once. A device has a table of
 // pointers to them: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
 //
-// A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
-// and throws nothing but a Failure, if memory runs out. Matrices are dense and row-major. A result given as
-// an Accumulator is added to the stored values, or replaces them if it is `empty`; a null one is skipped. Each struct
-// has one list of its fields, for code that visits all of them (core/fields.h).
+// A kernel takes pointers and numbers, and does not know about Tensor. It allocates nothing but scratch memory
+// (core/memory.h), and throws nothing but a Failure, if memory runs out. Matrices are dense and row-major. A result
+// given as an Accumulator is added to the stored values, or replaces them if it is `empty`; a null one is skipped. Each
+// struct has one list of its fields, for code that visits all of them (core/fields.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -36,8 +36,8 @@ struct StridedLoop {
   }
 };
 
-// c = a b for each of `batch` pairs of matrices. step: elements from one matrix of the batch to the next; 0 where all
-// pairs share one a or b.
+// c = a b for each of `batch` pairs of matrices. step: elements from one matrix of the batch to the next; 0 if all
+// pairs share the same a or b.
 struct Product {
   int64_t batch = 1;
   int m = 0, n = 0, k = 0;   // a: (m, k)   b: (k, n)   c: (m, n)
@@ -192,8 +192,8 @@ struct Kernels {
                         int out) = nullptr;
   // y_i = table[at_i]                                                         table: (entries, n)   y: (rows, n)
   void (*gather_stored)(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n) = nullptr;
-  // Only on the GPU, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. A block that does not fit
-  // must not be started.
+  // These kernels exist only on the GPU, and are null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. A
+  // block that does not fit must not be started.
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;

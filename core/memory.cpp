@@ -42,7 +42,7 @@ struct MemoryPool {
   std::array<std::vector<real*>, 256> free;  // by size class
 #endif
   Memory count{};
-  char* rest = nullptr;  // the uncut part of the latest region
+  char* rest = nullptr;  // the part of the latest region that is not cut into blocks yet
   size_t rest_bytes = 0;
 };
 
@@ -166,7 +166,7 @@ real* scratch(int buffer, int64_t n) {
     block = Block(), size = 0;  // the next line may throw
     block = Block(n), size = n;
   }
-#ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left a larger buffer, and values
+#ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left a larger buffer with values
   if (size > 0) {
     POSLAB_NO_BUFFER(block.get(), size_t(size) * sizeof(real));
     POSLAB_NO_VALUES(block.get(), size_t(n) * sizeof(real));

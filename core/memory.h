@@ -1,5 +1,5 @@
-// Memory that is reused. Tensor buffers come from a pool of blocks that grows during the first steps and is then only
-// recycled: after warm-up a training step asks the system for nothing. `memory()` counts, so that a test can check it.
+// Tensor buffers come from a pool of blocks that grows during the first steps and is then only recycled: after warm-up
+// a training step asks the system for no memory. `memory()` counts requests, so that a test can check this.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -52,9 +52,9 @@ bool word_of(const std::string& part, const std::string& whole) {
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 
-// Smallest for one edit; then where `typed` begins `known`, as "temp" begins "temperature"; then for a few edits; then
-// where a word is shared, or `known` begins `typed`; else `unlike`. Edits count if they are at most half of the shorter
-// word ("sin" is no slip of "pi"), or if both words begin with the same three letters, as "halves" and "half".
+// From near to far: one edit; `typed` begins `known`, as "temp" begins "temperature"; a few edits; they share a word,
+// or `known` begins `typed`; else `unlike`. Edits count if they are at most half of the shorter word ("sin" is no slip
+// of "pi"), or if both words begin with the same three letters, as "halves" and "half".
 size_t distance(const std::string& typed, const std::string& known) {
   const size_t shorter = std::min(typed.size(), known.size()), longer = std::max(typed.size(), known.size());
   const size_t wrong = edits(typed, known);
@@ -95,7 +95,7 @@ std::string unknown(const std::string& kind, const std::string& name, const Name
   if (const std::string better = advice ? advice(kind, name, known) : ""; !better.empty()) return better;
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
   const std::string* meant = nearest(name, known);
-  if (!meant || plain(*meant) != typed)  // a registered synonym counts more than a similar name
+  if (!meant || plain(*meant) != typed)  // a registered synonym has priority over a similar name
     for (const Synonym& s : synonyms())
       for (const std::string& k : known)
         if (s.typed == typed && s.meant == plain(k)) meant = &k, why = s.why;

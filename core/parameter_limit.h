@@ -1,4 +1,4 @@
-// A limit on the parameters of a model whose sizes a file gives.
+// Limits the number of parameters of a model whose sizes come from a file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ class ParameterLimit {
   ~ParameterLimit();
   ParameterLimit(const ParameterLimit&) = delete;
   ParameterLimit& operator=(const ParameterLimit&) = delete;
-  // Throws Failure if `count` parameters exceed this thread's limit. name, shape: of the newest parameter.
+  // Throws Failure if `count` parameters exceed this thread's limit. name and shape are the newest parameter's.
   static void check(int64_t count, const std::string& name, const Shape&);
 
  private:

@@ -16,7 +16,7 @@
 namespace poslab {
 
 namespace {
-constexpr int64_t most = INT32_MAX;  // parameters: the optimizer's tensors have them all on one axis
+constexpr int64_t most = INT32_MAX;  // most parameters: the optimizer's tensors have all on one axis
 }
 
 struct Params::Store {
@@ -128,7 +128,7 @@ void Params::pack(Device device) const {
     Tensor::Storage& t = *e.tensor.storage_;
     there.write(s.values->get() + e.offset, t.value, size_t(e.tensor.size()) * sizeof(real));
     t.device = device;
-    if (!t.viewed) t.own_value = {};  // if viewed, a view still reads it
+    if (!t.viewed) t.own_value = {};  // unless a view still reads the old memory
     t.own_grad = {};
     t.value = s.values->get() + e.offset, t.grad = s.grads->get() + e.offset;
     t.keep = std::make_shared<std::pair<std::shared_ptr<Block>, std::shared_ptr<Block>>>(s.values, s.grads);

@@ -81,7 +81,7 @@ struct Twin<which, kernel, cost> {
 
 // -- the peaks --------------------------------------------------------------------------------------------------------
 
-// The best of many runs: other load on the machine only adds time.
+// The shortest time of many runs, as other load on the machine only adds time.
 template <class F>
 double shortest(double budget, const F& f) {
   double best = 1e9;
@@ -96,7 +96,7 @@ double shortest(double budget, const F& f) {
 }
 
 Peaks measure(const Kernels& run, Device where) {
-  const int side = 256, batch = 2 * threads();             // two products for each thread, in its second cache
+  const int side = 256, batch = 2 * threads();             // two products for each thread, which fit its second cache
   const int64_t square = side * side;
   const Product p{
       .batch = batch, .m = side, .n = side, .k = side, .a_step = square, .b_step = square, .c_step = square};

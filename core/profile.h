@@ -15,7 +15,7 @@ namespace poslab {
 const Kernels& timing_twins(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
-// are read faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.
+// are read faster, from a cache, so the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
   struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
   double flops;                              // FLOP/s of square products that stay in the second cache
@@ -44,7 +44,7 @@ std::string latest_calls();
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 
-// Declared before a loop whose rounds call next(). The destructor prints their roofline to stderr, also after an
+// Construct one before a loop whose rounds call next(). The destructor prints their roofline to stderr, also after an
 // exception; at POSLAB_DEBUG below 2, or without a round, it prints nothing.
 class Profile {
  public:

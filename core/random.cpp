@@ -1,5 +1,5 @@
-// Distributions over the words of a Philox stream. Each number reads the next words and keeps nothing for the following
-// one (so Box-Muller's second value is dropped): how far a stream has been read is its whole state.
+// Distributions over the words of a Philox stream. Each number reads the next words and keeps nothing for the number
+// after it, so Box-Muller's second value is dropped. The only state of a stream is how far it has been read.
 #include "core/random.h"
 
 #include <cmath>

@@ -24,7 +24,7 @@ inline Stream stream(uint64_t seed, Purpose purpose, uint64_t step, uint32_t ind
 
 struct Bits { uint32_t at[4]; };   // one block of Philox
 
-// Ten rounds of: multiply two words, swap halves, mix in the key.
+// Ten rounds; each multiplies two words, swaps halves and mixes in the key.
 [[gnu::always_inline]] constexpr Bits philox(uint64_t index, Stream s) {
   uint32_t c0 = uint32_t(index), c1 = uint32_t(index >> 32), c2 = s.step, c3 = s.site;
   uint32_t k0 = uint32_t(s.seed), k1 = uint32_t(s.seed >> 32);

@@ -1,5 +1,5 @@
-// The one scalar type: `float`, but in the double build `double`. That build, of the same sources, checks every
-// gradient against central differences.
+// The one scalar type: `float`, or `double` in the double build, which checks every gradient of the same sources
+// against central differences.
 #pragma once
 
 namespace poslab {

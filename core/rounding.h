@@ -1,6 +1,6 @@
-// How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward. In
-// attention a CPU rounds only heads of 8 channels, to bf16 (core/cpu/attention/narrow_pairs.h), a GPU only heads of 9
-// to 128. All else is in fp32: other kernels, the optimizer, and few rows times stored weights (linear_stored).
+// How products of matrices round in linear layers, matmul and feed-forward networks, forward and backward. In attention
+// a CPU rounds only heads of 8 channels, to bf16 (core/cpu/attention/narrow_pairs.h), a GPU only heads of 9 to 128.
+// Everything else is in fp32: other kernels, the optimizer, and few rows times stored weights (linear_stored).
 #pragma once
 
 namespace poslab {

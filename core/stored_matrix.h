@@ -1,5 +1,5 @@
-// A matrix of weights in the form of an external checkpoint: a row for each output of a linear layer, in 32 or 16 bits.
-// Its memory, usually a mapped file, is only read, and on a CPU the whole matrix is never copied. No gradients.
+// A matrix of weights as an external checkpoint stores it: a row for each output of a linear layer, in 32 or 16 bits.
+// Its memory, usually a mapped file, is only read; on a CPU the whole matrix is never copied. It has no gradient.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,14 +23,14 @@ struct StoredMatrix {
   StoredMatrix to(Device) const;
 };
 
-// A number of each form, and its value.
+// A number in each 16-bit format, and its value.
 struct Bfloat16 { uint16_t bits; };
 struct Float16 { uint16_t bits; };
 
 constexpr float number_of(float x) { return x; }
 constexpr float number_of(Bfloat16 x) { return __builtin_bit_cast(float, uint32_t(x.bits) << 16); }
-// The exponent's bias grows from 15 to 127. No intermediate float is subnormal, which would be slow: a subnormal x is
-// (2^-14 + x) - 2^-14.
+// The exponent's bias grows from 15 to 127. A subnormal x becomes (2^-14 + x) - 2^-14, so that no intermediate float is
+// subnormal, which would be slow.
 constexpr float number_of(Float16 x) {
   constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
   const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;

@@ -104,7 +104,7 @@ Tensor Tensor::reshape(Shape shape) const {
   if (size_of(shape) != size())
     bad_input("reshape: {} has {} values, {} would have {}; the sizes must multiply to {}, and one may be -1",
               to_string(shape_), size(), to_string(shape), size_of(shape), size());
-  check_sizes(shape);                              // two negative sizes may have the right product
+  check_sizes(shape);                              // a shape with two negative sizes may have the right product
   Tensor x = *this;
   x.shape_ = std::move(shape);
   return x;
@@ -113,7 +113,7 @@ Tensor Tensor::reshape(Shape shape) const {
 Tensor Tensor::detach() const { return view(storage().value); }
 
 Tensor Tensor::first(int n) const {
-  if (n < 1 || n > dim(0)) failure("first: n = {} is no part of axis 0 of {}", n, to_string(shape_));
+  if (n < 1 || n > dim(0)) failure("first: n = {}; n must be 1 to the size of axis 0 of {}", n, to_string(shape_));
   Tensor x = detach();
   x.shape_[0] = n;
   return x;

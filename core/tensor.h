@@ -1,5 +1,5 @@
 // Tensor: a shape and a shared buffer. Always dense and row-major; there are no strides. Copying a Tensor copies the
-// handle. An empty Tensor means "this term is absent". All handles share one gradient, beside the values.
+// handle. An empty Tensor means "this term is absent". All handles share one gradient, as they share the values.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ class Tensor {
   static Tensor full(Shape shape, real value, Device device = Device::cpu);
   template <class T>
   static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; BadInput unless they fill it
-  // A tensor on existing values, dense and row-major on the host; `keep` owns their memory.
+  // A tensor over existing values, dense and row-major on the host; `keep` owns their memory.
   static Tensor wrap(Shape shape, real* values, std::shared_ptr<const void> keep);
   Tensor to(Device) const;          // this tensor if it is on that device, else a copy without gradient
 
@@ -46,11 +46,11 @@ class Tensor {
   // For backward functions: where to add d loss / d this; null if it is not needed. From then on has_grad() is true.
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
-  Tensor take_grad() const;         // grad(), whose memory it takes over if this tensor owns it; then clear_grad()
+  Tensor take_grad() const;         // returns grad(), with its memory if this tensor owns that; then clear_grad()
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;          // grad() is zero again
 
-  // Same buffer and same gradient, so nothing is recorded. One size may be -1. BadInput unless there are size() values.
+  // Shares buffer and gradient, so nothing is recorded. One size may be -1. BadInput unless there are size() values.
   Tensor reshape(Shape) const;
   Tensor detach() const;            // same buffer, no gradient
   Tensor first(int n) const;        // indices 0 .. n-1 of axis 0: same buffer, no gradient. Failure for another n
@@ -62,7 +62,7 @@ class Tensor {
   void require_size(int64_t n) const;
   Tensor view(real* at) const;      // this shape over memory of this storage, without gradient
   struct Storage;
-  Storage& storage() const;  // throws BadInput where it is absent
+  Storage& storage() const;  // throws BadInput if this tensor is absent
   std::shared_ptr<Storage> storage_;
   Shape shape_;
 };

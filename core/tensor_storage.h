@@ -1,4 +1,4 @@
-// The part of a tensor that its handles share: for the .cpp files of core/ and for autograd/pass.h.
+// The part of a tensor that its handles share. Only the .cpp files of core/ and autograd/pass.h include it.
 #pragma once
 #include <atomic>
 

@@ -11,7 +11,7 @@ struct Activated { Vec value, slope; };      // act(x), act'(x)
 
 inline Activated relu(Vec x) { return {x < 0 ? Vec{} : x, x > 0 ? splat(1) : Vec{}}; }
 
-// Value x s, s = sigmoid(u), and slope s + x s (1 - s) du/dx
+// The value x s, s = sigmoid(u), and its slope s + x s (1 - s) du/dx
 inline Activated times_sigmoid(Vec x, Vec u, Vec du) {
   const Vec e = exp(-magnitude(u)), r = real(1) / (e + real(1));
   const Vec s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;                 // s (1 - s), for either sign of u
@@ -52,7 +52,7 @@ inline Activated gelu(Vec x) {
   return {share == 0 ? share : x * share, e == 0 ? share : share + x * e * real(0.39894228040143268)};
 }
 
-// f(act), where act is the activation as a lambda without captures
+// Returns f(act), where act is the activation as a lambda without captures.
 template <class F>
 inline auto with_activation(Activation gate, const F& f) {
   switch (gate) {

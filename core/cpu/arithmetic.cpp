@@ -51,7 +51,7 @@ struct Rows {
   }
 };
 
-// row(offset in y, in a, in b, length) for all rows; a single long row is cut up
+// Calls row(offset in y, in a, in b, length) for each row; a single long row is cut into several.
 template <class Row>
 void for_rows(const Rows& rows, const Row& row) {
   const int64_t count = rows.outer.count();
@@ -140,7 +140,7 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
   }
 }
 
-constexpr int64_t columns = 256;   // summed side by side, in the first cache
+constexpr int64_t columns = 256;   // columns summed at a time, which fit the first cache
 constexpr int64_t block = 512;     // rows of one partial sum; partial sums are added up last, which is more precise
 
 // out_j = sum of a_j over the indices from .. to-1 of `reduced`                                        j < n <= columns
@@ -201,7 +201,7 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
 
 constexpr int64_t side = 32;   // side of a tile that is transposed within the first cache
 
-// y_ij (+)= a_ij where a is contiguous along i and y along j: in tiles, or every access would be a cache miss.
+// y_ij (+)= a_ij where a is contiguous along i and y along j. Tiles avoid a cache miss at every access.
 void copy_transposed(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {
   const int64_t tiles = pieces(i.n, side);
   parallel_for(rest.count() * tiles, [&](int64_t piece) {

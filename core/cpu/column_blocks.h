@@ -17,7 +17,7 @@ struct ColumnBlocks {
   int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
   Right operator[](int s) const { return {first.at + s * step, first.row, first.packed}; }
 };
-// b without its rows before p, a multiple of 64.
+// The blocks without the rows before p, a multiple of 64.
 inline ColumnBlocks from_row(const Multiply& multiply, const ColumnBlocks& b, int p) {
   return {multiply.from_row(b.first, p), b.step, b.n};
 }

@@ -36,7 +36,7 @@ void cross_entropy_backward(Accumulator dx, const real* dloss, const real* p, co
   parallel_ranges(rows, piece, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
       write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(p + i * n + j, count) * each; });
-    for (int64_t i = from; i < to; ++i) dx.at[i * n + target[i]] -= each;  // a loop of its own: see softmax_row
+    for (int64_t i = from; i < to; ++i) dx.at[i * n + target[i]] -= each;  // a separate loop: see softmax_row
   });
 }
 

@@ -1,4 +1,4 @@
-// y_e = x_e keep_e / (1 - rate). The factors are drawn run by run, in the first cache.
+// y_e = x_e keep_e / (1 - rate). The factors of one run of elements at a time are drawn into the first cache.
 #include "core/cpu/philox.h"
 #include "core/cpu/rows.h"
 #include "core/platform/parallel.h"

@@ -1,4 +1,4 @@
-// Functions of one element, and their derivatives, in vectors. NaN stays NaN; infinities give the limits.
+// Elementwise functions and their derivatives, in vectors. NaN stays NaN; infinities give the limits.
 #include "core/cpu/activations.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -81,7 +81,7 @@ Vec tanh(Vec x) {
 
 // sin(x + quarters pi/2), by x = n pi/2 + r, |r| <= pi/4, and Chebyshev fits of our own to sine and cosine of r, within
 // 1e-9. pi/2 is subtracted in four parts; n times each of the first three is exact for n < 8192, so that values near
-// zeros are right too. For larger |x|, infinities and NaN, of_one() computes one lane after the other.
+// zeros of sine are accurate too. For larger |x|, infinities and NaN, of_one() computes lane by lane.
 template <class OfOne>
 Vec wave(Vec x, int quarters, const OfOne& of_one) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));

@@ -1,4 +1,4 @@
-// Functions of vectors that several kernels need. The other functions are in elementwise.cpp.
+// Functions of vectors that several kernels need; elementwise.cpp has the other functions.
 #pragma once
 #include "core/cpu/simd.h"
 

@@ -1,5 +1,5 @@
-// The gated feed-forward network, forward and backward: a = x w1 + b1, c = x w3 + b3, y = (act(a) c) w2 + b2. Of the
-// hidden layer a and c are kept; act(a) c and all gradients live for 96 rows and 64 columns at a time, in the cache.
+// The gated feed-forward network, forward and backward: a = x w1 + b1, c = x w3 + b3, y = (act(a) c) w2 + b2. a and c
+// are kept in memory; act(a) c and all gradients exist only in the cache, 96 rows and 64 columns at a time.
 #include "core/cpu/activations.h"
 #include "core/cpu/column_blocks.h"
 #include "core/cpu/rows.h"
@@ -10,7 +10,7 @@ namespace {
 // Scratch buffers: weights on the calling thread, and on each thread the values of a block of the hidden layer.
 enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
-// One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
+// A block of the hidden layer: m rows from row `from` on, and n <= 64 columns from column j on.
 struct HiddenBlock {
   int64_t from;
   int m, j, n;

@@ -10,7 +10,7 @@ namespace poslab::POSLAB_ISA {
 template <class Factors, int W, int N>
 [[gnu::noinline]] int blocks(int m, int n, int k, const Left& left, const real* b, ptrdiff_t b_row, real* c,
                              ptrdiff_t c_row, const Finish& given, int j) {
-  const Left a = left;  // copies, which stores to c cannot change
+  const Left a = left;  // a copy, so that stores to c cannot change it
   const Finish finish = given;
   constexpr int max_rows = registers == 12 ? 4 : N == 4 || (N == 2 && registers == 16) ? 6 : Factors::rows == 2 ? 4 : 8;
   for (; j + W * N <= n; j += W * N) {

@@ -15,7 +15,7 @@ struct Left {                        // the factor a: a_ip = at[i row + p column
   ptrdiff_t row, column;
 };
 
-// Factors: how they are loaded and multiplied. Reals here, pairs of rounded numbers in bf16/pairs.h.
+// How factors are loaded and multiplied: as reals here, as pairs of rounded numbers in bf16/pairs.h.
 struct Reals {
   struct Sums {};                 // a scope guard that lives while a tile is summed
   static constexpr int rows = 1;  // rows of b that one step reads
@@ -33,8 +33,8 @@ struct Reals {
   }
 };
 
-// The values that a product stores: its sums, or, where a field is set, the formula beside it. The choice is made when
-// the product runs, so that each tile is compiled once.
+// The values that a product stores: its sums, or, if a field is set, the formula beside that field. The choice is made
+// at run time, so that each tile is compiled only once.
 struct Finish {
   const real* bias = nullptr;        // max(sum + bias_j, min): a linear layer; min is 0 for a ReLU, else -infinity
   real min = neg_infinity;
@@ -44,7 +44,7 @@ struct Finish {
   bool add = false;                  // c_ij + sum
 };
 
-// Stores the sums of the tile that begins at c, which is row i0 and column j0 for Finish.
+// Stores the sums of the tile that begins at c, which is at row i0 and column j0 of the whole result.
 template <int W, int M, int N>
 [[gnu::always_inline]] inline void store_tile(const VecOf<W> (&sum)[M][N], real* c, ptrdiff_t c_row, Finish to, int i0,
                                               int j0) {
@@ -70,7 +70,7 @@ template <int W, int M, int N>
     each([&](V, V sum, int, int) { return sum; });
 }
 
-// The tile of c that begins at c.
+// Computes the tile that begins at c.
 template <class Factors, int W, int M, int N>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, const Finish& finish, int i0,
                  int j0) {

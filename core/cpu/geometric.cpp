@@ -1,5 +1,5 @@
-// The weights of geometric attention, a row at a time. The formula is in core/more_kernels.def: terms of one key are
-// computed in vectors; sums over the keys before it in one pass outwards, and for the gradient inwards.
+// The weights of geometric attention, a row at a time. The formula is in core/more_kernels.def. Terms of one key are
+// computed in vectors; sums over the keys before it take one pass outwards, and for the gradient one inwards.
 #include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"

@@ -11,7 +11,7 @@ namespace {
 struct Places {
   LaneMask below;
   Vec share;
-  LaneMask slopes;  // whether p is inside the table; outside y is constant
+  LaneMask slopes;  // whether p is inside the table; outside it y is constant
   Places(Vec p, int last) {
     const Vec least{}, most = splat(real(last)), in = p > least ? (p < most ? p : most) : least;  // NaN gives 0
     below = __builtin_convertvector(in, LaneMask);
@@ -47,7 +47,7 @@ struct InRegisters : InMemory {
 };
 #endif
 
-// f(i, row i) for all rows of a table, n places each
+// Calls f(i, row i) for all rows of a table, each with n places.
 template <class Row, class F>
 void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
   constexpr int64_t grain = 8192;

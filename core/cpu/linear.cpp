@@ -1,5 +1,5 @@
-// The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, and a
-// block of rows stays in cache from the first operation to the last.
+// The linear layer, forward and backward. The weight matrices of our models fit the first or second cache, and a block
+// of rows stays in cache from the first operation to the last.
 #include "core/cpu/column_blocks.h"
 
 namespace poslab::POSLAB_ISA {

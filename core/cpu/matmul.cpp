@@ -1,5 +1,5 @@
-// Batched matrix products. A b that fits the second cache is read in place. Of a larger one, 512 rows at a time are
-// copied into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
+// Batched matrix products. A factor b that fits the second cache is read in place. Of a larger b, 512 rows at a time
+// are copied into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
 //
 // GFLOP/s of this file / of OpenBLAS with the same instructions, on one core of a Xeon (Sapphire Rapids), for square
 // matrices of size 1024 and 2048: AVX-512 150 / 162 and 146 / 162; AVX2 83 / 84 and 80 / 86; without FMA 26 / 32.
@@ -62,7 +62,7 @@ void multiply_block(const Multiply& multiply, const Product& p, const real* a, c
   }
 }
 
-// One product. However the product is cut, element (i, j) is summed over the inner index in the same order.
+// Computes one product. However it is cut, element (i, j) is summed over the inner index in the same order.
 void large_product(const Multiply& multiply, const Product& p, const real* a, const real* b, real* c, bool add) {
   real* packed = scratch(0, int64_t(block_inner) * p.n);
   const int across = blocks(p.n, block_columns);

@@ -1,4 +1,4 @@
-// The largest number of each row and its column. The maximum of a row with a NaN is its first NaN.
+// The largest number of each row, and its column. If a row has NaNs, its maximum is the first of them.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/platform/parallel.h"

@@ -1,4 +1,4 @@
-// The product of two matrices by its definition: the engine `naive` (core/engine.h). To be read before gemm.h, which
+// The product of two matrices by its definition: the engine `naive` (core/engine.h). Read it before gemm.h, which
 // computes the same sums in tiles that stay in registers.
 #pragma once
 #include <cstddef>

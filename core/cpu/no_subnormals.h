@@ -1,5 +1,5 @@
-// Switches subnormal numbers (those below 1.2e-38) off: on Intel's processors an instruction that reads or produces one
-// takes some 150 cycles. A distant key produces many: its weight times a small gradient.
+// Switches subnormal numbers (below 1.2e-38) off: on Intel's processors an instruction that reads or produces one takes
+// some 150 cycles. A distant key's weight times a small gradient is often subnormal.
 #pragma once
 #include "core/cpu/simd.h"
 

@@ -49,8 +49,8 @@ template <NormKind kind>
   });
 }
 
-// d = the gradient of s through the norm; for rms plus ds, unless ds is null. Adds this row's dgain and dbias to
-// `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
+// d = the gradient of s through the norm, and for rms also ds, unless that is null. Adds this row's dgain and dbias to
+// `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds and so round
 // differently.
 [[gnu::always_inline]] inline void norm_row_backward(Rms, real* d, real* sums, const real* ds, const real* dy,
                                                      const real* s, const real* gain, int n, real epsilon) {
@@ -86,7 +86,7 @@ template <NormKind kind>
   });
 }
 
-// work(kind, n), both as constants if possible
+// Calls work(kind, n), with both as constants if possible.
 template <class Work>
 void with_form(const NormForm& form, const Work& work) {
   with_width(form.n, [&](auto n) {
@@ -161,7 +161,7 @@ void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulato
       for (int64_t i = from; i < to; ++i) {
         const real* d = ds ? ds + i * n : nullptr;
         if (dy) norm_row_backward(kind, own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon), d = own;
-        if (!d) __builtin_unreachable();      // ds or dy is given
+        if (!d) __builtin_unreachable();      // the caller gives ds, dy or both
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
         if (!dz) continue;
         const real* fi = f ? f + (i - from) * n : nullptr;

@@ -16,7 +16,7 @@ constexpr int blocks_per_vector = vector_bytes / 8;   // Philox blocks of four w
 // b times the lower half of each lane of a.
 inline Lanes64 wide_product(Lanes64 a, uint32_t b) {
 #if defined __AVX512F__
-  // masked only because in the form without a mask GCC 12 warns about its own header
+  // The mask selects all lanes: without one, GCC 12 warns about its own header.
   return (Lanes64)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, _mm512_set1_epi64(b));
 #elif defined __AVX2__
   return (Lanes64)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
@@ -37,7 +37,7 @@ inline void interleave(Lanes64* out, Lanes64 a, Lanes64 b, std::integer_sequence
 
 // The 16-bit words of philox_blocks blocks from `index` on, eight each, in the order in which elements read them. This
 // assumes a little-endian machine, as all machines with these vector units are.
-constexpr int chains = 2;   // ten rounds are one long chain of dependencies; two chains side by side hide latency
+constexpr int chains = 2;   // ten rounds depend on each other; two such chains side by side hide latency
 constexpr int philox_blocks = chains * blocks_per_vector;
 inline void philox_words(uint16_t* out, uint64_t index, Stream s) {
   Lanes64 c0[chains], c1[chains], c2[chains], c3[chains];

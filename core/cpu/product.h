@@ -10,13 +10,13 @@
 namespace poslab::POSLAB_ISA {
 
 // x rounded to 11 bits, ties away from zero, as cvt.rna.tf32.f32 does. Numbers that are too large become infinite;
-// infinity and NaN stay.
+// infinity and NaN do not change.
 inline real to_tf32(real x) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, float(x)), exponent = 0x7F800000u;
   return __builtin_bit_cast(float, (bits & exponent) == exponent ? bits : (bits + 0x1000u) & ~0x1FFFu);
 }
 
-// Copies `lines` lines of n numbers each, rounded.
+// Copies and rounds `lines` lines of n numbers each.
 template <class Round>
 [[gnu::noinline]] inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line, real* to,
                                            ptrdiff_t to_line, const Round& round) {
@@ -30,7 +30,7 @@ struct Right {          // the factor b: b_pj = at[p row + j]
   bool packed = false;  // by Multiply: each row then holds two rows of b as pairs, or one rounded row
 };
 
-// With fewer rows of a, a copy of b would take as long as the product.
+// With fewer rows of a than this, copying b would take as long as the product.
 constexpr int few_rows = 8;
 
 // The product within one call of a kernel: multiply(m, n, k, a, b, ...).
@@ -113,7 +113,7 @@ class Multiply {
     const Rounded r = rounded(m, n, k, a, b);
     gemm(m, n, r.k, r.a, r.b, n, c, c_row, finish);
   }
-  // The same for an a and b that did not go through left() and right().
+  // The same for factors a and b that have not been through left() and right().
   void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
                   const Finish& finish) const {
     (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, finish);
@@ -121,7 +121,7 @@ class Multiply {
 
  private:
 #ifndef POSLAB_DOUBLE
-  // For few rows of a, and an unpacked b with an even number of rows.
+  // The product for few rows of a, and an unpacked b with an even number of rows.
   void multiply_in_place(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, const Finish& finish) const {
     a.column *= reals_per_pair;
     gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, finish);

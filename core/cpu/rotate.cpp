@@ -19,7 +19,7 @@ Vec exchanged(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, ((i ^ flip) % lanes)...);
 }
 
-// A row of n = heads * head_dim channels; cosine and sine repeat after one vector.
+// Rotates a row of n = heads * head_dim channels; cosine and sine repeat after one vector.
 template <int flip>
 void rotate_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n) {
   write_row(y, add, n, [&](int j, int count) {
@@ -28,7 +28,7 @@ void rotate_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n)
   });
 }
 
-// Heads of whole vectors.
+// Rotates heads that consist of whole vectors.
 void rotate_heads(real* y, bool add, const real* x, const real* cosine, const real* sine, int n, int head_dim,
                   bool interleaved) {
   const int half = head_dim / 2;
@@ -42,7 +42,7 @@ void rotate_heads(real* y, bool add, const real* x, const real* cosine, const re
     }
 }
 
-// The general case, pair by pair: channels m * step and m * step + gap.
+// The general case, pair by pair; a pair is channels m * step and m * step + gap.
 void rotate_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap,
                 real sign) {
   for (int m = 0; m < half; ++m) {

@@ -14,7 +14,7 @@ enum RowBlockBuffer { transposed_buffer, partials_buffer, hidden_buffer, transpo
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// At most 16 partial sums of `reals` numbers each, over rows in blocks of `block`.
+// At most 16 partial sums, of `reals` numbers each, over blocks of `block` rows.
 class PartialSums {
  public:
   PartialSums(int64_t rows, int64_t reals, int block = row_block)

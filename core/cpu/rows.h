@@ -4,13 +4,13 @@
 
 namespace poslab::POSLAB_ISA {
 
-// work(n), with n a compile-time constant for the usual width of a model, so that loops over a row are unrolled.
+// Calls work(n); for the usual width of a model, n is a compile-time constant, so that loops over a row are unrolled.
 template <class Work>
 inline void with_width(int n, const Work& work) {
   n == 64 ? work(std::integral_constant<int, 64>()) : work(n);
 }
 
-// f(index, number of lanes in use) for each vector of the row
+// Calls f(index, number of lanes in use) for each vector of the row.
 template <class F>
 [[gnu::always_inline]] inline void for_vectors(int n, const F& f) {
   int j = 0;
@@ -18,7 +18,7 @@ template <class F>
   for (; j + lanes <= n; j += lanes) f(j, lanes);
   if (j < n) f(j, n - j);
 }
-// The first `count` lanes, all of them or fewer; the other lanes are 0, or `rest`, and are not stored.
+// Load or store the first `count` lanes, which may be all; the other lanes are loaded as 0 or `rest`, and not stored.
 [[gnu::always_inline]] inline Vec load_some(const real* p, int count) {
   return count == lanes ? load(p) : load_first(p, count);
 }

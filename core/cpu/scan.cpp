@@ -10,7 +10,7 @@ namespace {
 
 constexpr int column_block = 512;
 
-// Lane i becomes lane i - by, in reverse lane i + by; lanes without a source are 0.
+// Lane i gets the value of lane i - by, in reverse of lane i + by; a lane without a source gets 0.
 template <int by, bool reverse, int... i>
 inline Vec shifted(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, Vec{}, (reverse ? i + by : i >= by ? i - by : lanes + i)...);
@@ -38,7 +38,7 @@ void scan_row(real* y, bool add, const real* x, int n, bool exclusive) {
   }
 }
 
-// `width` columns of a matrix (n, inner); x and y point to the first.
+// Scans `width` columns of a matrix (n, inner); x and y point to the first of them.
 void scan_columns(real* y, bool add, const real* x, int n, int64_t inner, int width, ScanOrder order) {
   real sum[column_block];
   for (int j = 0; j < width; ++j) sum[j] = 0;

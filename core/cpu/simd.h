@@ -25,7 +25,7 @@ constexpr int vector_bytes = 32, registers = 16;
 #elif defined __aarch64__
 constexpr int vector_bytes = 16, registers = 32;
 #elif defined __wasm__
-constexpr int vector_bytes = 16, registers = 12;   // 12 of 16: browsers spill the last ones, and 47 GFLOP/s become 25
+constexpr int vector_bytes = 16, registers = 12;   // not 16: browsers spill the last four, which halves the speed
 #else
 constexpr int vector_bytes = 16, registers = 16;
 #endif
@@ -59,7 +59,7 @@ inline VecOf<W> splat(real x) {
   return x - VecOf<W>{};
 }
 
-// a b + c. Compilers emit one instruction where the machine has it; for wasm it must be asked for.
+// a b + c. Compilers emit one instruction where the machine has it; for wasm the code must ask for it.
 template <class V, class Factor>
 inline V multiply_add(V a, Factor b, V c) {
 #ifdef __wasm_relaxed_simd__
@@ -114,11 +114,11 @@ inline bool any(LaneMask m) {
 #endif
 }
 
-// The larger and the smaller; b where a or b is NaN.
+// The larger and the smaller number; b where a or b is NaN.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec max(Vec a, Vec b) {
   return _mm512_maskz_max_ps(0xFFFF, a, b);
-}  // GCC 12 makes two instructions of the form without a mask
+}  // without a mask GCC 12 emits two instructions
 inline Vec min(Vec a, Vec b) { return _mm512_maskz_min_ps(0xFFFF, a, b); }
 #else
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
@@ -157,7 +157,7 @@ inline Vec times_power_of_two(Vec p, Vec n, Vec x, float low) {
   return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, splat(low), _CMP_NLT_UQ), p, n);
 #else
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
-  const Int power = __builtin_convertvector(n, Int), half = power >> 1;  // in two factors: 2^128 has no float
+  const Int power = __builtin_convertvector(n, Int), half = power >> 1;  // in two factors, as 2^128 is no float
   const Int bits_half = (half + 127) << 23, bits_rest = (power - half + 127) << 23;
   Vec scale_half, scale_rest;
   __builtin_memcpy(&scale_half, &bits_half, sizeof bits_half);

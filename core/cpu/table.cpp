@@ -1,6 +1,6 @@
-// The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set. The list is
-// core/kernels.def; the other files of this folder define them. A program with few kernels (cmake/spine) declares them
-// [[gnu::weak]] by POSLAB_KERNEL: an undefined kernel is null.
+// The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set.
+// core/kernels.def lists the kernels; the other files of this folder define them. A program with few kernels
+// (cmake/spine) declares them [[gnu::weak]] by POSLAB_KERNEL, so that an undefined kernel is null.
 #include "core/cpu/layers.h"
 #include "core/cpu/openblas_product.h"
 #include "core/engine.h"
@@ -35,7 +35,7 @@ const Kernels& own() {
   return kernels;
 }
 
-#ifndef __wasm__   // a page has only `own`: core/engine.cpp refuses the other engines there
+#ifndef __wasm__   // a page has only `own`; core/engine.cpp refuses the other engines
 template <class Product>
 const Kernels& with_products_by() {
   static const Kernels kernels = [] {

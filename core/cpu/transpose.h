@@ -1,10 +1,10 @@
-// Matrices transposed, eight rows and columns at a time.
+// Transposes matrices, eight rows and columns at a time.
 #pragma once
 #include "core/cpu/simd.h"
 
 namespace poslab::POSLAB_ISA {
 
-// Turns W rows of W into columns. Each round interleaves the halves: one bit of a row's index moves to the column's.
+// Turns W rows of W numbers into columns. Each round interleaves halves: a bit of the row index moves to the column.
 template <int W, int... i>
 inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   for (int round = 1; round < W; round *= 2) {

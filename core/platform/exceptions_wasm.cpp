@@ -16,7 +16,7 @@ using Destroy = void* (*)(void*);  // in WebAssembly a destructor returns its ob
 struct alignas(16) Thrown {       // this lies before the object that was thrown
   const std::type_info* type;
   Destroy destroy;
-  int handlers;                   // handlers that are running; below 0: it was thrown again, and is not to be destroyed
+  int handlers;                   // number of running handlers; below 0: thrown again, so not to be destroyed
   Thrown* outer;                  // the exception whose handler was running when this one was caught
   void* object() { return this + 1; }
 };
@@ -54,7 +54,7 @@ int32_t read_signed(const uint8_t*& at) {
 
 }  // namespace
 
-// Filled in before _Unwind_CallPersonality, which sets `selector`: the number of the clause that catches.
+// The caller fills this in before _Unwind_CallPersonality, which sets `selector` to the number of the catching clause.
 extern "C" struct {
   uint32_t landing_pad;
   const uint8_t* table;

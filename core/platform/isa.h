@@ -10,12 +10,12 @@ std::vector<std::string> available_isas();   // on this processor, of baseline, 
 std::string isa();                           // in use
 void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 
-// How products of bf16 are computed: "by vdpbf16ps", where the instruction set in use is avx512 and this processor is
-// fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/bf16/pairs.h).
+// How products of bf16 are computed: "by vdpbf16ps" if the instruction set in use is avx512 and this processor is fast
+// at that instruction; else "emulated" by FMAs that give the same bits (core/cpu/bf16/pairs.h).
 std::string bf16_products();
 
-// Scope guard for tests and benches: how pairs of bf16 are multiplied, by vdpbf16ps where this processor has it, by its
-// emulation, or, as outside of any guard, by the faster of the two.
+// Scope guard for tests and benches. It sets how pairs of bf16 are multiplied: by vdpbf16ps if this processor has it,
+// by emulation, or, as without a guard, by the faster of the two.
 enum class PairsBy { fastest, instruction, emulated };
 class UsePairs {
  public:

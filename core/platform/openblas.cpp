@@ -14,7 +14,7 @@ Function* function(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// Why the library cannot be used, or "".
+// Returns why the library cannot be used, or "".
 std::string fill(OpenBlas& blas, void* library) {
   constexpr const char* product = sizeof(real) == 4 ? "cblas_sgemm" : "cblas_dgemm";
   blas.gemm = function<std::remove_pointer_t<decltype(blas.gemm)>>(library, product);

@@ -1,6 +1,6 @@
 // OpenBLAS's matrix product. The library is not linked but loaded on first use, so that a program that does not use it
 // starts no slower, and runs where it is not installed. Its own threads are off: ours call it, each for a piece of the
-// work. core/platform/openblas_none.cpp replaces it with POSLAB_OPENBLAS=OFF in CMake, and in WebAssembly.
+// work. In WebAssembly, and with POSLAB_OPENBLAS=OFF in CMake, core/platform/openblas_none.cpp takes its place.
 #pragma once
 #include <string>
 
@@ -16,9 +16,9 @@ struct OpenBlas {
 };
 
 // Throws BadInput, naming the remedy, unless an OpenBLAS is installed that several threads may call at the same time.
-// The build without threads is refused: it hands one buffer to two callers, and rarely and silently gives wrong
-// numbers. The build with OpenMP is refused too: its threads can only be switched off for the calling thread, so bits
-// would depend on the number of callers.
+// The build without threads is refused: it may hand one buffer to two callers, and then silently gives wrong numbers.
+// The build with OpenMP is refused too: its threads can only be switched off for the calling thread, so bits would
+// depend on the number of callers.
 const OpenBlas& openblas();
 bool has_openblas();
 

@@ -13,7 +13,7 @@ inline thread_local int queue_of_thread = 0;
 inline int queue_number() { return queue_of_thread; }
 
 // While it lives, the calling thread has a queue of its own, with its own part of the device's memory, so that other
-// threads do not change the addresses of its tensors. Only this thread may use tensors made meanwhile. The destructor
+// threads do not change the addresses of its tensors. Only this thread may use the queue's tensors. The destructor
 // waits for the queue's work; the next thread then gets the queue and its memory. Throws Failure if all are taken.
 class OwnQueue {
  public:

@@ -1,5 +1,5 @@
 // A pool of workers for many short jobs on a machine with other load. The calling thread runs pieces too, and waits
-// only for pieces that a worker has begun: a worker that the system has suspended before that delays no job.
+// only for pieces that a worker has begun: a worker that the system suspends before it begins a piece delays no job.
 #include "core/platform/parallel.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace poslab {
 namespace {
 
-thread_local bool inside = false;   // this thread is running a piece: a job it starts runs in line
+thread_local bool inside = false;   // this thread is running a piece: it runs its own jobs alone
 
 void pause() {
 #if defined __x86_64__
@@ -63,7 +63,7 @@ class Pool {
     inside = true;
     try {
       if (!cancelled()) piece(context, uint32_t(at));
-    } catch (...) {  // mostly a Failure: no memory is left
+    } catch (...) {  // usually a Failure, as no memory is left
       const std::lock_guard alone(failing_);
       if (!failure_) failure_ = std::current_exception();
     }
@@ -89,7 +89,7 @@ class Pool {
   std::atomic<uint64_t> cursor_{closed};         // generation << 32 | next piece
   std::atomic<bool> stop_{false};
   std::mutex failing_;
-  std::exception_ptr failure_;  // the first of this job
+  std::exception_ptr failure_;  // the first exception of this job
   uint32_t generation_ = 0;
   std::vector<std::thread> workers_;
 };

@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// std::mutex; in WebAssembly, which has one thread and a C++ library without it, a lock that does nothing.
+// std::mutex, or a lock that does nothing in WebAssembly, which has one thread and a C++ library without std::mutex.
 #ifdef __wasm__
 struct Mutex {
   void lock() {}
@@ -19,8 +19,8 @@ using Mutex = std::mutex;
 int threads();             // how many threads run the pieces of a job
 void set_threads(int n);   // 1 .. 256; the default is the number of cores, or POSLAB_THREADS
 
-// For a program whose forked children compute, as Python's may (python/long_call.h): called by the thread that forks,
-// while no job runs. The child has none of the workers, and starts its own when it needs them.
+// For a program whose forked children compute, as Python's may (python/long_call.h). The thread that forks calls these
+// while no job runs. A child has none of the workers, and starts its own when it needs them.
 void before_fork();
 void after_fork(bool in_child);
 

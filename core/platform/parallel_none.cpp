@@ -1,4 +1,4 @@
-// parallel.h where there is one thread: the build for WebAssembly has this file in place of parallel.cpp.
+// parallel.h for a single thread: the build for WebAssembly has this file in place of parallel.cpp.
 #include "core/error.h"
 #include "core/platform/parallel.h"
 

@@ -25,9 +25,9 @@ constexpr double tolerance = 2e-5;
 
 using Reals = std::vector<real>;
 
-// One call and all that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
-// heads of 8 channels, with at most a bias (narrow_heads.h). blocked: more channels, several pieces and no other term
-// (wide_heads.h). many: narrow, with more pairs than the backward pass keeps.
+// One call and the arrays that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape.
+// narrow: heads of 8 channels, with at most a bias (narrow_heads.h). blocked: more channels, several pieces and no
+// other term (wide_heads.h). many: narrow, with more pairs than the backward pass keeps.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {
   AttentionArgs x{};
@@ -96,7 +96,7 @@ struct Call {
   }
 };
 
-// Gradients of all arrays of a call, beginning with `value` in each element, or empty.
+// Gradients of all arrays of a call. Each element begins as `value`, unless they begin empty.
 struct Grads {
   std::vector<Reals> at;
   AttentionGrads sums{};

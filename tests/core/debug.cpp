@@ -248,8 +248,8 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   t.step(20);
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
   const double distances = 2 * T - 1, out = T / 2, symbols = 3;
-  // q k v o are (C, C), w1 and w2 together 8 C^2. The first block's q k v are computed once for each symbol, the last
-  // block only for output slots, but for its k v. Without these two savings a layer has 12 B T, in all 8.74 GFLOP.
+  // q k v o are (C, C), w1 and w2 together 8 C^2. The first block's q k v are computed once for each symbol; the last
+  // block, except its k v, only for output slots. Without these two savings a layer has 12 B T, in all 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
   const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
   const double keys = layers * distances * C * C;                           // of sinusoids, which need no gradient

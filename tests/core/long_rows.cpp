@@ -14,7 +14,7 @@
 namespace poslab::test {
 namespace {
 
-constexpr int long_row = 20001;  // above the 16,384 numbers of max, and no multiple of a vector
+constexpr int long_row = 20001;  // more than the 16,384 numbers of a share in max, and no multiple of a vector
 
 // 0, 7, 14, 4, ... modulo 17, and each row begins one further
 Tensor numbered(Shape shape) {

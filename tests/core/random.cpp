@@ -45,7 +45,7 @@ TEST_CASE("streams differ by seed, purpose, step and index, and repeat themselve
   CHECK(base != first(stream(1, Purpose::tokens, 2, 4)));
 }
 
-TEST_CASE("below: every value equally often, also where it does not divide 2^32") {
+TEST_CASE("below(n): every value comes equally often, even if n does not divide 2^32") {
   for (uint32_t n : {1u, 2u, 3u, 7u, 100u}) {
     Rng rng({5, n, 0});
     std::map<uint32_t, double> law;

@@ -27,7 +27,7 @@ struct Form { Rounding how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf32, "tf32", 11, false},
     bf16{Rounding::bf16, "bf16", 8, true};
 
-// x rounded to so many bits by the formula; below the smallest normal number of fp32 it has fewer.
+// x rounded by the formula to to.bits bits, or to fewer below the smallest normal number of fp32.
 [[maybe_unused]] double rounded(double x, const Form& to) {
   if (x == 0 || !std::isfinite(x)) return x;
   if (to.how == Rounding::bf16 && std::abs(x) < two_to(-126)) return std::copysign(0, x);
@@ -36,7 +36,7 @@ constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf3
   return std::abs(n * unit) >= two_to(128) ? std::copysign(INFINITY, x) : n * unit;
 }
 
-// Each x times 1, x on the left and on the right.
+// Each x times 1, with x as the left and as the right factor.
 [[maybe_unused]] std::vector<std::vector<real>> times_one(const std::vector<double>& x) {
   const NoGrad none;
   const int n = int(x.size());
@@ -341,7 +341,7 @@ TEST_CASE("rounded products: a run rounds in its steps and tests, and nowhere el
     for (size_t n = 0; n < 8; ++n) CHECK(losses.back()[n] == doctest::Approx(losses[0][n]).epsilon(0.03));
     for (size_t n = 0; n + 1 < losses.size(); ++n) CHECK(losses[n] != losses.back());
   }
-  // Each as if it were alone, though they take turns.
+  // Each run steps as if it were alone, though they take turns.
   State a = fresh("fp32"), b = fresh("bf16");
   for (size_t n = 0; n < 8; n += 2) {
     CHECK(step(a) == losses[0][n]);

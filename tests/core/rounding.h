@@ -26,7 +26,7 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-// While it lives, pairs are multiplied by the processor's instruction, also where it is slow; or else without it.
+// While one lives, pairs are multiplied by the processor's instruction, even where that is slow, or by its emulation.
 struct ByInstruction {
   UsePairs pairs{PairsBy::instruction};
 };

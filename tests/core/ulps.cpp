@@ -46,7 +46,7 @@ struct Worst {
 };
 using BySet = std::map<std::string, Worst>;
 
-// The inputs of a case with one number of one of them replaced.
+// The inputs of a case, with one number in one of them replaced.
 Tensors with_one(const Tensors& inputs, size_t which, size_t at, real value) {
   Tensors all = inputs;
   std::vector<real> x = inputs[which].values();
@@ -69,7 +69,7 @@ std::vector<real> value(const OpCase& c, const Tensors& x) {
   return run(c, c.op, x, [](size_t) { return false; }).value;
 }
 
-// Compares values with the formula, by instruction set, and those for `beside`, if given, with the baseline's.
+// Compares values with the formula, by instruction set, and for `beside`, if given, with the baseline's values.
 void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* beside = nullptr) {
   const Array want = c.reference(in_double(x));
   double most = 0;
@@ -88,7 +88,7 @@ void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* besid
   }
 }
 
-// Compares with one number infinite, in each input in turn.
+// Compares results when one number is infinite, in each input in turn.
 void meet_infinite(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (size_t which = 0; which < x.size(); ++which)
     if (const size_t size = size_t(x[which].size())) meet_formula(c, with_one(x, which, size / 2, INFINITY), by_set);

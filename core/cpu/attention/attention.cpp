@@ -1,6 +1,6 @@
 // Attention on a CPU by one of four routes: the first one in the table that fits the arguments computes both passes.
-// All leave the same two numbers of each row, its maximum and 1 / z. docs/attention.md leads from the formula (naive.h)
-// to each route.
+// All store the same two numbers for each row, its maximum and 1 / z. docs/attention.md leads from the formula
+// (naive.h) to each route.
 #include "core/cpu/attention/narrow_pairs.h"
 #include "core/cpu/attention/wide_heads_backward.h"
 

@@ -75,7 +75,7 @@ void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
   }
 }
 
-// The same for one row of a tile that is not `leading`.
+// weights_and_grads() for one row of a tile that is not `leading`.
 void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept,
                                     real delta) const {
   real* logits = scratch(row_buffer, tile.width);
@@ -110,7 +110,7 @@ void Unit::keys(const Tile& tile, Accumulator to, KeyRange c, const real* weight
   if (!to) return;
   const Head& h = tile.h;
   const int step = x.kv_heads * n;
-  // The first tile that may write to these keys: the first block of the first head that shares them.
+  // Whether no tile has written to these keys yet: this is the first block of the first head that shares them.
   const bool assign = to.empty && tile.i0 == 0 && tile.first && h.head % (x.heads / x.kv_heads) == 0;
   real* at = to.at + h.key_row(b, 0) * n;
   if (!c.empty())

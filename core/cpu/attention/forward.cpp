@@ -16,7 +16,7 @@ struct Softmax {
   real max, sum, fade;
 };
 
-// Subtracted from the logits of a row: its maximum, or 0 where it sees no key or a bias of -infinity hides all keys.
+// A row's logits are lowered by its maximum, or by 0 where it sees no key or a bias of -infinity hides all keys.
 real shift_of(real highest) { return highest == neg_infinity ? real(0) : highest; }
 
 // exponentials() for a block with a single tile that is `leading`: no earlier sum is scaled down.
@@ -68,7 +68,7 @@ void for_weights(const AttentionArgs& x, const Done& done) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
   for_units(x, tiling, 1, [&](const Head& h, int, int first, int end) {
-    Softmax* kept = nullptr;  // one for each row, from tile to tile
+    Softmax* kept = nullptr;  // one for each row, kept from tile to tile
     for_tiles(
         h, tiling, first, end, nothing,
         [&](const Tile& tile, int from, int to) {

@@ -20,9 +20,9 @@ namespace poslab::POSLAB_ISA {
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
-inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // rows without a partial last vector
+inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // a row length rounded up to whole vectors
 
-// to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, the size of later loads.
+// to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, which later loads can forward.
 template <class Y>
 inline void write_channels(real* to, int n, const Y& y) {
   constexpr int W = smaller(lanes, 8);
@@ -38,7 +38,7 @@ enum Buffer {
   temperature_grads_buffer
 };
 
-// How a call is divided, a function of the shapes alone. A unit of work is one head and a part of the batch; in it
+// How a call is divided, which depends only on the shapes. A unit of work is one head and a part of the batch; in it
 // there are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
@@ -85,7 +85,7 @@ inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
   return ((column >= range.first) & (column < range.end)) ? v : other;
 }
 
-// The keys that query i sees in one piece, if key_lengths are ignored.
+// The keys that query i sees in one piece. Ignores key_lengths.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
   const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
@@ -97,12 +97,12 @@ inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, i
 }
 
 // Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias whose columns are
-// pairs. With `pairs`, each query row has a table of its own, of its keys. Without, all rows read one table of
+// pairs. With `pairs`, each query row has a table of its own for its keys. Without, all rows read one table of
 // distances: query row i finds key j0 + c in column table_column(i) + c, Transformer-XL's "relative shift".
 struct Tile {
   const Head& h;
   const int i0, m, j0, n;
-  const bool first, last;  // whether it is the first, the last tile of this block of rows
+  const bool first, last;  // whether it is the first, or the last, tile of this block of rows
   const AttentionArgs& x = h.x;
   const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
   const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those after are undefined
@@ -112,7 +112,7 @@ struct Tile {
   // The sequences of a group are a little more than a tile apart, so that they do not share lines of the cache.
   const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
-  int pieces = 0, piece[max_pieces] = {};  // the pieces that hold a pair of this tile, by their numbers
+  int pieces = 0, piece[max_pieces] = {};  // the numbers of the pieces that hold a pair of this tile
   bool leading = true;  // every row sees the keys from j0 up to an end of its own, all in one piece, so that the mask
                         // of a row is a number of columns; and s = scale q.k + bias
 
@@ -129,7 +129,7 @@ struct Tile {
 
   KeyRange columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
   KeyRange columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
-  // Columns before the padding of sequence b.
+  // The number of columns before the padding of sequence b.
   int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
   // The columns that query row i of a `leading` tile sees: one more than the row above, up to the keys' limit.
   struct Seen {
@@ -281,8 +281,8 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   });
 }
 
-// Calls work(keys, whether it is the first, the last) for each tile of the keys that queries i0 .. i0 + m - 1 see, or
-// once, for an empty tile, if they see none.
+// Calls work(keys, is_first, is_last) for each tile of the keys that queries i0 .. i0 + m - 1 see, or once, for an
+// empty tile, if they see none.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   constexpr int near = 32;  // ranges closer than this are joined: the unseen keys between cost less than another tile

@@ -1,5 +1,5 @@
-// Attention as its formula says, pair by pair: the first rung of docs/attention.md, and the reference of the tests for
-// the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
+// Attention as its formula says, pair by pair: the first step of docs/attention.md, and the reference with which tests
+// compare the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-// Attention of heads with few channels: here the queries are along the vector lanes, not the keys. The channels of a
-// key are broadcast to a whole vector of queries, maxima and sums need no operation across lanes, and no vector is half
-// empty because a head is narrow. The formulas are in forward.cpp and backward.cpp.
+// Attention of heads with few channels: here queries, not keys, lie along the vector lanes. The channels of a key are
+// broadcast to a whole vector of queries, maxima and sums need no operation across lanes, and no vector is half empty
+// because a head is narrow. The formulas are in forward.cpp and backward.cpp.
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
@@ -41,7 +41,7 @@ struct NarrowHead {
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }
 
-  // Rows of C reals, times factor -> C vectors with a lane for each query, 0 after the last query.
+  // Turns rows of C reals, times factor, into C vectors with a lane for each query, 0 after the last query.
   void columns(Vec* to, const real* rows, int block, real factor) const {
     real* at = reinterpret_cast<real*>(to);
     if (count(block) < lanes) __builtin_memset(at, 0, C * lanes * sizeof(real));
@@ -128,8 +128,8 @@ inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const 
     }
 }
 
-// For each block of queries a_ij and dx_ij = scale ds_ij are stored as (key, query), and dq is summed; dk and dv follow
-// from all blocks.
+// For each block of queries a_ij and dx_ij = scale ds_ij are stored as (key, query), and dq is summed. Then dk and dv
+// are computed from all blocks.
 inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
   const int width = blocks * lanes;
   const real *k = x.piece[0].k + key(0), *v = x.v + key(0);

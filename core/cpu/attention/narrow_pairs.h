@@ -83,7 +83,7 @@ struct PairedHead : NarrowHead {
   static void store_interleaved(real* to, VecOf<W> x, VecOf<W> y) {
     store_interleaved<W>(to, x, y, std::make_integer_sequence<int, W>());
   }
-  // dx and a as pairs of queries, interleaved: S vectors
+  // Stores dx and a as pairs of queries, interleaved, in S vectors.
   template <int... i>
   static void store_queries_interleaved(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
     const auto pairs = pair_neighbours<lanes>(__builtin_bit_cast(Bits<lanes>, dx), __builtin_bit_cast(Bits<lanes>, a));

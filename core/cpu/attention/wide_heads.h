@@ -9,7 +9,7 @@
 //   dP^T = V dO^T            dS^T = P^T (dP^T - delta),  delta_i = do_i . o_i               P^T = exp(S^T - m) / z
 //                            dV += P^T dO   dK += scale dS^T Q   dQ += scale dS K
 //
-// For logits of q . k alone, in up to four pieces: no bias, gain, temperature or relative keys.
+// Only for logits of q . k, in up to four pieces: no bias, gain, temperature or relative keys.
 #pragma once
 #include "core/cpu/attention/logits.h"
 

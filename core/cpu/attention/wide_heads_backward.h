@@ -5,7 +5,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-// dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits; delta_i = do_i . o_i
+// dx_ij = ds_ij replaces dp_ij, and the weights a_ij replace the logits; delta_i = do_i . o_i
 inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const PerQuery& shift,
                               const PerQuery& inverse, const PerQuery& deltas) {
   for (int c = block.all.first; c < block.all.end; c += lanes) {
@@ -18,7 +18,7 @@ inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const P
   }
 }
 
-// The gradients that one block of queries gives: dq, and its terms of the gradients of keys and values.
+// Computes dq of one block of queries, and adds its terms to the gradients of keys and values.
 inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const AttentionGrads& d, const real* d_o,
                           const real* o, const real* stats) {
   const AttentionArgs& x = of.x;
@@ -32,7 +32,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     dq[p] = static_cast<real*>(__builtin_memset(panels + 2 * panel, 0, size_t(panel) * sizeof(real)));
   }
   const int64_t first = of.h.query_row(of.b, of.i0);
-  real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // scaled, so that all of ds is
+  real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // do times scale, so that ds is scaled too
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = copy_rows(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
   // after the last query the shift is infinite, and no key has a weight
@@ -71,8 +71,8 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     }
 }
 
-// The sums of one head -> its rows of `to`, (batch, keys, kv_heads, n). With grouped keys other heads add to the same
-// rows.
+// Adds the sums of one head to its rows of `to`, (batch, keys, kv_heads, n). With grouped keys, other heads add to the
+// same rows.
 inline void add_rows(Accumulator to, const real* sums, const Head& h, int b, int n) {
   if (!to) return;
   const bool assign = to.empty && h.head % (h.x.heads / h.x.kv_heads) == 0;

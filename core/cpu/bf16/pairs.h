@@ -1,4 +1,4 @@
-// Factors of products as pairs of bf16, and their sums in fp32: what --matmul bf16 multiplies (core/rounding.h).
+// Factors of products as pairs of bf16, with sums in fp32, as --matmul bf16 multiplies them (core/rounding.h).
 //
 //   sum = (sum + a_1 b_1) + a_0 b_0,  each + rounded once                    a, b: two neighbours along the inner index
 //
@@ -70,7 +70,7 @@ inline VecOf<W> load_bf16(const real* p) {
 }
 
 #if defined __AVX512BF16__
-// pair_neighbours: pairs along a row of 2 W numbers, x0 and then x1.   pair: x0_i with x1_i
+// pair_neighbours() pairs neighbours in the row of 2 W numbers x0, x1; pair() pairs x0_i with x1_i.
 template <int W>
 inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1) {
   if constexpr (W == 16) return (Bits<W>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
@@ -103,7 +103,7 @@ struct InstructionPairs {
   static Bits<W> of(const real* x0, const real* x1) {
     return pair<W>(load_bits<W>(x0), load_bits<W>(x1));
   }
-  // Pairs of two vectors of rounded() numbers; here pair() rounds, and rounded() does nothing.
+  // Stores two vectors of rounded() numbers as pairs. Here pair() rounds, and rounded() does nothing.
   template <int W>
   static void put(Bits<W>* to, VecOf<W> x0, VecOf<W> x1) {
     *to = pair<W>(__builtin_bit_cast(Bits<W>, x0), __builtin_bit_cast(Bits<W>, x1));
@@ -135,7 +135,7 @@ struct InstructionPairs {
   }
 };
 using Pairs = InstructionPairs;
-using Packed = InstructionPairs;          // the form of packed factors
+using Packed = InstructionPairs;          // how factors are packed
 inline constexpr int reals_per_pair = 1;  // for packed factors; one instruction multiplies both numbers
 #else
 template <int W>
@@ -204,7 +204,7 @@ struct Split : Reals {
     return multiply_add(power, 98304.f, x) - power * 98304.f;
   }
 };
-using Packed = Split;                     // the form of packed factors
+using Packed = Split;                     // how factors are packed
 inline constexpr int reals_per_pair = 2;  // for packed factors; an FMA multiplies each number
 #endif
 
@@ -296,7 +296,7 @@ inline void split_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
 
-// Factors in the form of Packed. packed_steps: its rows for an inner size k
+// Packs factors as Packed reads them. packed_steps: the packed rows for an inner size k
 inline int packed_steps(int k) { return reals_per_pair == 2 ? k + k % 2 : (k + 1) / 2; }
 [[gnu::noinline]] inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
   reals_per_pair == 2 ? split_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
