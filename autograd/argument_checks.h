@@ -1,4 +1,4 @@
-// Checks of arguments that several ops share. Every row or class index is checked, in every step.
+// Argument checks that several ops share. Row and class indices are all checked, in every step.
 #pragma once
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and selection by them. The gradient of a repeated
-// element is the sum over its repetitions; without repetition the first gradient is written straight to its place.
+// y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons, and selection by a mask. An element that
+// broadcasting repeats gets the sum of its gradients; without repetition the first gradient is not added but written.
 #include <cmath>
 
 #include "core/error.h"
@@ -30,12 +30,12 @@ Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& ov
   return y;
 }
 
-// dx += d, summed over the places that repeat an element of x                                 d: (over)
+// dx += d, summed over all elements of d for one element of x                                 d: (over)
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
   if (Accumulator dx = x.grad_accumulator())
     kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
 }
-// dx += kernel(a, b), summed in the same way
+// dx += kernel(a, b), summed over repetitions as above
 void add_grad(const Tensor& x, Kernel kernel, Operand a, Operand b, const Shape& over) {
   if (!x.requires_grad()) return;
   if (x.has_grad() || x.size() != size_of(over))
@@ -131,7 +131,7 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("where", broadcast("where", mask.shape(), a.shape()), b.shape());
   const Kernels& run = kernels(mask.device());
   const Tensor rest = not_of(mask);
-  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // broadcast with its mask alone
+  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // broadcast only with its mask
     return apply(run.keep, x.device(), x, in, broadcast("where", x.shape(), in.shape()));
   };
   const Tensor y = apply(run.add, mask.device(), kept(a, mask), kept(b, rest), over);

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-// The scores with the query biases added, for a CPU.
+// Adds the query biases to the queries, for the CPU's kernels, which take no biases.
 Scores with_biases(Scores s, const QueryBiases& add) {
   if (add.q) s.pieces[0].q = s.pieces[0].q + add.q;
   if (add.q_rel) s.q_rel = s.q_rel + add.q_rel;

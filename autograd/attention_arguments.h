@@ -1,5 +1,5 @@
-// The arguments of attention's kernels from the tensors of an encoding. Both functions throw BadInput, naming the
-// tensor and its shape, where two tensors do not fit together.
+// Makes the arguments of attention's kernels from the tensors of an encoding. If two tensors do not fit together, both
+// functions throw BadInput, which names the tensor and its shape.
 #pragma once
 #include "autograd/ops.h"
 

@@ -1,4 +1,4 @@
-// Attention's weights and the statistics of its rows, for pictures and traces: without a gradient.
+// Attention's weights and the statistics of its rows, for pictures and traces; they have no gradient.
 #include "autograd/attention_arguments.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"

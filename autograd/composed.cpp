@@ -1,4 +1,4 @@
-// The textbook forms, formula by formula. Slow on purpose: every intermediate is a tensor.
+// The ops as in a textbook, formula by formula. They are slow on purpose: every intermediate result is a tensor.
 #include "autograd/composed.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Masks masks(const Scores& x, const Span& span) {
   return {hidden.to(device), partly.to(device), any.to(device)};
 }
 
-// Every query head gets the key head that it reads.                    (B, T, G, D) -> (B, H, T, D)
+// Repeats each key head for all query heads that read it.              (B, T, G, D) -> (B, H, T, D)
 Tensor for_each_head(const Tensor& x, int heads) {
   const int B = x.dim(0), T = x.dim(1), G = x.dim(2), D = x.dim(3);
   Tensor by_head = permute(x, {0, 2, 1, 3});
@@ -224,7 +224,7 @@ Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
     alone.data()[i] = !asked(0) && !asked(keys - 1);
     for (int j = 0; j < keys; ++j) {
       right.data()[i * keys + j] = j > t, left.data()[i * keys + j] = j < t;
-      hidden.data()[i * keys + j] = asked(j) ? 0 : -1e30;          // not -infinity: a row may have nothing else
+      hidden.data()[i * keys + j] = asked(j) ? 0 : -1e30;          // finite, as a row may have only hidden keys
       for (int k = 0; k < keys; ++k)
         before.data()[(int64_t(i) * keys + k) * keys + j] = asked(j) && asked(k) && place(k) < place(j);
     }

@@ -1,5 +1,5 @@
 // The composed twins: the fused ops of autograd/ops.h, with the same arguments, written with primitive ops as in a
-// textbook. They are the reference of the fused kernels, and the path of schemes that read whole logits.
+// textbook. They are the reference of the fused kernels, and schemes that read whole logits run through them.
 #pragma once
 #include "autograd/ops.h"
 

@@ -1,7 +1,7 @@
 // The output of POSLAB_DEBUG (core/debug.h): a line for each op, and at 4 the check that names the op that made the
 // first NaN or infinity in a result or a gradient. The observers of the tape (autograd/observe.h) call these functions.
-// The -infinity of logits masked inside the attention kernel does not count; in a tensor that an op reads or returns
-// (composed::logits) it does.
+// An infinity counts in a tensor that an op reads or returns, as composed::logits does, but not where the attention
+// kernel masks logits inside.
 #pragma once
 #include <vector>
 

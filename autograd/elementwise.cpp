@@ -1,4 +1,4 @@
-// Functions of one element. The backward pass reads y or x, whichever gives the simpler formula:
+// Elementwise functions. The backward pass reads y or x, whichever gives the simpler formula:
 //   exp: dx = dy y           tanh:    dx = dy (1 - y^2)     softplus: dx = dy sigmoid(x)     sqrt: dx = dy / (2 y)
 //   log: dx = dy / x         sigmoid: dx = dy y (1 - y)     relu:     dx = dy [y > 0]
 //   cos: dx = -dy sin x      sin:     dx = dy cos x

@@ -45,7 +45,7 @@ struct Norm {
     return y;
   }
   void backward(const real* ds, const real* dy) const {
-    const auto [dx, dz, dgain, dbias] = grad_accumulators(x, z, dy ? gain : Tensor(), bias);   // s needs no gain
+    const auto [dx, dz, dgain, dbias] = grad_accumulators(x, z, dy ? gain : Tensor(), bias);   // ds reaches no gain
     kernels(x.device()).norm_backward(dx, dz, dgain, dbias, ds, dy, s.data(), gain.data(), form);
   }
 };

@@ -21,7 +21,7 @@ class TapeWatch {
   // The op has run, and is about to become number `at` of the tape, from 0. Absent inputs are empty tensors.
   virtual void after_forward(size_t at, const char* op, const std::vector<Tensor>& results,
                              const std::vector<Tensor>& inputs) = 0;
-  // Around the backward function of op number `at`, unless no gradient has reached it.
+  // Called before and after the backward function of op number `at`, unless no gradient has reached the op.
   virtual void before_backward(size_t at) = 0;
   virtual void after_backward(size_t at) = 0;
 
@@ -30,7 +30,7 @@ class TapeWatch {
 };
 inline thread_local TapeWatch* innermost_watch = nullptr;
 
-constexpr size_t warned_length = 10'000;  // ops on a tape at which the warning is printed
+constexpr size_t warned_length = 10'000;  // the length of a tape at which the warning is printed
 inline bool is_observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }

@@ -43,7 +43,7 @@ Tensor softplus(const Tensor& x);
 Tensor relu(const Tensor& x);
 Tensor silu(const Tensor& x);                      // x sigmoid(x)
 Tensor gelu(const Tensor& x);                      // x (1 + erf(x / sqrt(2))) / 2
-Tensor gelu_tanh(const Tensor& x);                 // approximated by a tanh: "gelu_new" of GPT-2 and T5 v1.1
+Tensor gelu_tanh(const Tensor& x);                 // with a tanh in place of erf: "gelu_new" of GPT-2 and T5 v1.1
 Tensor cos(const Tensor& x);                       // x in radians; a float x of n turns is off by up to n / 3,000,000
 Tensor sin(const Tensor& x);
 Tensor sqrt(const Tensor& x);
@@ -78,7 +78,7 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // the sa
 
 // The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-// The same with stored weights of an external checkpoint, (out, in), and with a stored table: no gradients.
+// linear and gather with weights as an external checkpoint stores them, w: (out, in). They have no gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
 Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2

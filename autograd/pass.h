@@ -31,14 +31,14 @@ inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x
             what);
 }
 
-// `backward`; but if an input is stale and ops are recorded, a function that throws BadInput.
+// Returns `backward`, or a function that throws BadInput if an input is stale and ops are recorded.
 inline Backward with_stale_check(const char* op, Inputs inputs, Backward backward) {
   if (!recording() || std::none_of(inputs.begin(), inputs.end(), [](Input in) { return is_stale(in.x); }))
     return backward;
   return [op](const real*) { refuse_stale(std::string(op) + " reads a result"); };
 }
 
-// Clears the tape when its scope ends, also by an exception.
+// Clears the tape when its scope ends, also if an exception ends it.
 struct EndOfPass {
   EndOfPass() { current_pass = next_pass(); }
   ~EndOfPass() { tape.clear(); }

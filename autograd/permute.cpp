@@ -1,4 +1,4 @@
-// y[i_0, i_1, ...] = x[i's in another order]: dim d of y is dim order[d] of x. The gradient goes back the same way.
+// y[i_0, i_1, ...] = x[i's in another order]: dim d of y is dim order[d] of x. The gradient is permuted back.
 #include <numeric>
 
 #include "autograd/ops.h"

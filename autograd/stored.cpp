@@ -1,4 +1,4 @@
-// Layers with weights in the form of an external checkpoint: y = x w^T + b, and rows of a table. These weights
+// Layers whose weights stay as an external checkpoint stores them: y = x w^T + b, and rows of a table. These weights
 // are not trained, so there is no backward pass.
 #include "autograd/ops.h"
 #include "autograd/tape.h"

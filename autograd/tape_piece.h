@@ -11,7 +11,7 @@ namespace poslab {
 struct TapeStep {               // a recorded op
   Tensor y;
   Backward backward;
-  std::vector<Tensor> results;  // where an op has several: all of them, y first
+  std::vector<Tensor> results;  // all results of an op with several, y first
   bool reached() const {        // whether a gradient has flowed into a result
     return y.has_grad() || std::any_of(results.begin(), results.end(), [](const Tensor& x) { return x.has_grad(); });
   }

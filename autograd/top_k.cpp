@@ -8,7 +8,7 @@ namespace poslab {
 TopK top_k(const Tensor& x, int k) {                          // (..., n) -> (..., k) twice
   const int n = x.dim(-1);
   if (k < 1 || k > n) bad_input("top_k: k is {}, x is {}; k must be from 1 to {}", k, to_string(x.shape()), n);
-  constexpr int most = 1 << 24;                               // larger whole numbers are not all floats
+  constexpr int most = 1 << 24;                               // a float cannot hold every larger whole number
   if (n > most) bad_input("top_k: x is {}; a row may have at most {} columns", to_string(x.shape()), most);
   const Kernels& run = kernels(x.device());
   Shape shape = x.shape();

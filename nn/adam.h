@@ -12,7 +12,7 @@ struct Adam {
   double epsilon = 1e-8, clip = 1.0;  // clip: the largest norm; infinity for none
   double decay = 0;          // a step first multiplies each matrix by 1 - lr decay
   Tensor m, v;               // (count) each: first and second moments
-  Tensor squares;            // of the latest gradient: their sum, a double in the memory of reals
+  Tensor squares;            // the latest gradient's sum of squares: a double in the memory of reals
   int64_t step = 0;          // updates done; counted by the caller
 
   Adam() = default;  // for a model that is not trained

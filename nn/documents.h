@@ -1,5 +1,5 @@
 // Sequences of several documents, one after the other: each document has the positions and the attention that it would
-// have alone. All else is computed for all tokens at once.
+// have alone. Everything else is computed for all tokens at once.
 #pragma once
 #include <functional>
 

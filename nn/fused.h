@@ -18,15 +18,15 @@ struct BlockInput {
   Tensor x;                  // (B, T, C)
   Tensor table{};            // (N, C), or absent: x = gather(table, at)
   Ids at{};                  // (B, T), where there is a table
-  std::optional<LayerTerms> terms{};   // the layer's encoding, where the device has blocks as one kernel
+  std::optional<LayerTerms> terms{};   // the layer's encoding, if the device has a whole-block kernel
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }   // x w
 };
 
 // rows (N, C), tokens (B, T) -> gather(rows, tokens) as the input of the first block. The trace may be null.
 BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace*);
 
-// LayerTerms of all layers; absent on a device without blocks as one kernel, and under a trace. They are computed
-// before the first block, for all layers, so that their products share a launch.
+// LayerTerms of all layers; absent on a device without a whole-block kernel, and under a trace. They are
+// computed before the first block, for all layers, so that their products share a launch.
 std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const std::vector<Temperature>&,
                                                    const PositionSample&, const LayerShape&, const Trace*);
 

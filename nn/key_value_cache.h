@@ -20,8 +20,8 @@ class KeyValueCache {
  public:
   struct Entries { Tensor k, v, x{}; };   // (B, n, G, D), (B, n, G, Dv), (B, n, C), or absent where not kept
   struct Sizes { int key_heads, head_dim, value_dim, d_model; };
-  // Room for `capacity` tokens in each of `sequences`. with_states: for each layer, whether x is kept. Throws BadInput
-  // for a size below 1.
+  // Has room for `capacity` tokens in each of `sequences` sequences. with_states: for each layer, whether x is kept.
+  // Throws BadInput for a size below 1.
   KeyValueCache(int sequences, int capacity, Sizes, const std::vector<bool>& with_states, Device = Device::cpu);
 
   int sequences() const { return sequences_; }
@@ -36,7 +36,7 @@ class KeyValueCache {
   // For one sequence whose tokens come one at a time from here on: append() returns slots(1) slots, a multiple of
   // `multiple`, of which key_lengths(1) are kept. The capacity must be a multiple, too.
   void pad_to(int multiple);
-  int slots(int more) const;                     // that append() returns with `more` tokens
+  int slots(int more) const;                     // slots that append() returns for `more` tokens
   Ids key_lengths(int more) const;               // absent unless padded
   // Sequence b becomes a copy of sequence from[b], as in beam search. BadInput unless `from` has one entry for each b.
   void reorder(const std::vector<int>& from);

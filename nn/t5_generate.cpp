@@ -99,7 +99,7 @@ void keep_best(std::vector<T>& all, size_t count, const Score& score) {
   if (all.size() > count) all.resize(count);
 }
 
-// The most probable next tokens over all beams; of equal ones, the first.
+// The most probable next tokens over all beams; of equally probable ones, the first.
 std::vector<Beam> continuations(std::vector<real> logits, const std::vector<double>& scores, size_t count) {
   const int beams = int(scores.size()), vocabulary = int(logits.size()) / beams;
   std::vector<Beam> all;

@@ -48,7 +48,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
       fused_terms(*encoding_, temperature_, pass.positions,
                   {spec_.heads, spec_.d_model / spec_.heads, rows.device()}, pass.trace);
   const Tensor input = in.x;
-  const auto empty = std::count(tokens.data(), tokens.data() + T, spec_.symbols_in - 1);   // as many in each row
+  const auto empty = std::count(tokens.data(), tokens.data() + T, spec_.symbols_in - 1);   // the same in each row
   const int blocks = spec_.blocks(std::max(1, T - int(empty)));
   for (int n = 0; n < blocks; ++n) {
     const int layer = n % spec_.layers;

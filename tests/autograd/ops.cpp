@@ -58,7 +58,7 @@ const Expected& expected(const OpCase& c, const Arrays& x) {
   return y;
 }
 
-// Errors are relative to the number itself, but at least to a share of the largest number of its gradient.
+// Errors are relative to the number itself, or to a share of the largest number of its gradient if that is larger.
 double gradient_error(const Expected& y, const Result& r) {
   double worst = 0;
   for (size_t i = 0; i < y.derivatives.size(); ++i) {

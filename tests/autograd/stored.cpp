@@ -20,7 +20,7 @@ using namespace poslab;
 
 namespace {
 
-// IEEE 754, by its definition.
+// The value of a float16 by the definition in IEEE 754.
 double half(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double sign = bits & 0x8000 ? -1 : 1;

@@ -19,7 +19,7 @@ namespace {
 
 Tensor leaf(real value) { return Tensor::full({2}, value).require_grad(); }
 
-// One op with two results: 2 x and x^2. Counts the calls of its backward function.
+// An op with two results, 2 x and x^2. `calls` counts the calls of its backward function.
 std::vector<Tensor> double_and_square(const Tensor& x, int* calls = nullptr) {
   const Tensor twice(x.shape()), square(x.shape());
   for (int64_t e = 0; e < x.size(); ++e) {
@@ -53,7 +53,7 @@ TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() 
   CHECK(x.grad().values() == std::vector<real>{3, 3});
 }
 
-TEST_CASE("tape: nothing is recorded while a NoGrad lives, also not inside another") {
+TEST_CASE("tape: nothing is recorded while a NoGrad lives, even after one inside it has ended") {
   clear_tape();
   const Tensor x = leaf(2);
   {
@@ -94,7 +94,7 @@ TEST_CASE("tape: backward() says what is wrong with a loss") {
   CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call require_grad() on a leaf first"));
 }
 
-TEST_CASE("tape: a loss that no op of this thread's tape made is refused, and a leaf is its own gradient") {
+TEST_CASE("tape: a loss that no op of this thread's tape made is refused; a loss that is a leaf has gradient 1") {
   const Tensor w = leaf(2), h = w * 2, first = sum_all(h * h), second = sum_all(h * 10);
   backward(first);
   const std::string gone = "2: backward: the loss is a result of an earlier pass or of another thread";
@@ -166,7 +166,7 @@ TEST_CASE("tape: a loss is refused if another thread computed its inputs, whose 
     const Tensor loss = sum_all(exp(other) + w);
     CHECK(holds(refusal([&] { backward(loss); }), read_elsewhere));
     clear_tape();
-    std::thread([&] {  // nor a later thread's, which may have the memory of the first
+    std::thread([&] {  // a later thread refuses it too, even if it has the memory of the first
       const Tensor later = sum_all(exp(other));
       CHECK(holds(refusal([&] { backward(later); }), read_elsewhere));
       clear_tape();

@@ -62,7 +62,7 @@ TEST_CASE("attention statistics: every scheme's equal those computed from its we
       const Tensor expected = written_out(a, logits ? model->logits(heads, p, span) : Tensor());
       CHECK(off(found, expected, 2) < 1e-4);
       if (!logits) continue;
-      // The bias of a pair that it hides counts in the mean and the variance (docs/align.md).
+      // A bias that hides a pair still counts in the mean and the variance (docs/align.md).
       const bool hides =
           setup.name().find("hard_alibi") != std::string::npos || setup.name().find("calibrated") != std::string::npos;
       bool counts = false;

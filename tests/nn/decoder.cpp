@@ -334,7 +334,7 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
   }
 }
 
-// Only relu has its own kernel. The others are written with ops, and so are all where weights are stored in 16 bits.
+// Only relu has its own kernel. The others are made of ops, and so are all of them if weights are stored in 16 bits.
 TEST_CASE("feed-forward networks without a gate: each activation computes the function of its name") {
   const struct { Activation activation; Tensor (*op)(const Tensor&); } all[] = {
       {Activation::relu, relu}, {Activation::silu, silu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}};
