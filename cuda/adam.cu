@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int partial_sums = 264;   // blocks, on any machine, so that the order of the sum is fixed
+constexpr int partial_sums = 264;   // number of blocks on any machine, so that the order of the sum is fixed
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;

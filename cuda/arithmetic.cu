@@ -10,7 +10,7 @@
 namespace poslab::cuda {
 namespace {
 
-// In 64 bits; ceil_div (logits.cuh) computes in 32, as kernels do.
+// Computes in 64 bits; ceil_div (logits.cuh) computes in 32 bits, as kernels do.
 int64_t pieces_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 void append(StridedLoop& to, int64_t size, int64_t y, int64_t a, int64_t b) {
@@ -23,8 +23,8 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
 
 struct Place { int64_t y, a, b; };
 
-// The offsets of the n-th index. The loop here counts with constants, or `loop` would be copied from the arguments to
-// memory; and a 64-bit division takes four times as long as a 32-bit one.
+// The offsets of the n-th index. The loop here counts with constants: else `loop` would be copied from the arguments to
+// memory. A 64-bit division takes four times as long as a 32-bit one.
 __device__ inline Place place(const StridedLoop& loop, int64_t n) {
   Place p{0, 0, 0};
   for (int d = StridedLoop::max_dims - 1; d >= 0; --d) {
@@ -72,8 +72,8 @@ __global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int6
 
 constexpr int side = 32;   // side of a tile that is transposed in shared memory
 
-// y_ij (+)= a_ij for all indices of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
-// tiles, or every access would touch a cache line of its own.
+// y_ij (+)= a_ij for all indices of `rest`, where a is contiguous along i and y along j, the two dimensions of ij.
+// Without tiles every access would touch a cache line of its own.
 __global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, StridedLoop ij) {
   SHARED(real, tile, side * (side + 1));                 // rows a bank apart
   const int64_t i_tiles = (ij.size[0] + side - 1) / side, j_tiles = (ij.size[1] + side - 1) / side;

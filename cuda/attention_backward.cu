@@ -18,14 +18,14 @@ void fill(real* to, real value, int64_t n);              // cuda/fill.cu
 
 namespace {
 
-// Each warp's share of dq_bias and dq_rel_bias, `pitch` apart, or null.
+// Each warp's sums of dq_bias and dq_rel_bias, `pitch` reals apart, or null.
 struct BiasSums {
   real *q = nullptr, *q_rel = nullptr;     // (heads, head_dim), (heads, rel_dim), and so on
   int64_t pitch = 0;
   FIELDS(BiasSums, q, q_rel, pitch)
 };
 
-// sums[head] = or += y summed over the query rows of this warp
+// sums[head] = or += the sum of y over the query rows of this warp
 __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int head, int n, const QueryRow& me,
                                      int lanes, Eight y) {
   if (!me.alive) y = {};
@@ -48,7 +48,7 @@ constexpr Room room_of(bool narrow, bool relative, bool sums) {
 }
 constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
 
-// dk and dv of a tile, (keys, D) and (keys, Dv): a thread sums eight channels of one, and a warp dk alone or dv alone.
+// Sums dk and dv of a tile, (keys, D) and (keys, Dv). A thread sums eight channels of one; a warp sums only dk or dv.
 template <int L, class Weights, class Rows>
 __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accumulator& dv, int Dv, Weights& weights,
                                         Rows& query_rows, const AttentionArgs& x, const Tiling& cut, int kv_head,
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
   const int lanes = L ? L : cut.lanes, fours = 2 * lanes;
   const int kv_head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
   const int D = x.head_dim, Dv = plain ? D : x.value_dim, R = x.rel_dim;
-  const int stride = cut.keys + 1;      // odd against bank conflicts
+  const int stride = cut.keys + 1;      // odd, to avoid bank conflicts
   const int rows = cut.sequences * cut.queries, group = plain ? 1 : x.heads / x.kv_heads;
   for (int head = kv_head * group; head < kv_head * group + group; ++head)
     for (int i0 = from; i0 < to; i0 += cut.queries) {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         Eight dq{};
         const KeyRange seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
         const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.end)};
-        // plain: the first tile of queries writes all keys
+        // if plain, the first tile of queries writes all keys
         const int until = plain && i0 == 0 ? x.keys : of_block.end;
         __syncthreads();  // the shared memory is free again
         if (me.alive) {

@@ -1,5 +1,5 @@
-// The biases of queries (AttentionArgs) written out: sums in memory, and their gradients as sums over rows. For calls
-// on the general route; the tiles of cuda/logits.cuh add biases as they load queries.
+// Biases of queries (AttentionArgs) as steps of their own: sums in memory, and gradients summed over rows. They are for
+// calls on the general route; the tiles of cuda/logits.cuh add biases as they load queries.
 #pragma once
 #include "cuda/queue.h"
 
@@ -14,7 +14,7 @@ inline StridedLoop over_rows(int64_t rows, int64_t n, int64_t y_step, int64_t b_
   return {.dims = 2, .size = {rows, n}, .y = {y_step, 1}, .a = {n, 1}, .b = {b_step, 1}};
 }
 
-// The same call without biases, which are added to queries in memory.
+// The same call without biases: these are added to copies of the queries in memory.
 inline AttentionArgs with_sums(AttentionArgs x) {
   const int64_t rows = int64_t(x.batch) * x.queries;
   const auto add_to = [&](const real*& q, const real*& bias, int buffer, int width) {
@@ -30,7 +30,7 @@ inline AttentionArgs with_sums(AttentionArgs x) {
   return x;
 }
 
-// The gradients of the call with biases, from `backward(grads, args)` of the call without.
+// Computes the gradients of a call with biases by `backward(grads, args)` of the call without biases.
 template <class Backward>
 void backward_of_sums(const AttentionGrads& d, const AttentionArgs& x, const Backward& backward) {
   const int64_t rows = int64_t(x.batch) * x.queries, n = int64_t(x.heads) * x.head_dim;

@@ -138,7 +138,7 @@ __global__ void of_queries(const AttentionGrads d, const real* du, const Attenti
   }
 }
 
-// the part of dk and dv from queries from .. to
+// the terms of dk and dv that come from queries from .. to
 __global__ void of_keys(const AttentionGrads d, const real* a, const real* du, const AttentionArgs x, const real* d_o,
                         int from, int to) {
   const int D = x.head_dim, Dv = x.value_dim, width = larger(D, Dv), queries = to - from, group = x.heads / x.kv_heads;

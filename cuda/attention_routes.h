@@ -1,4 +1,4 @@
-// The kernels that a call of attention goes to, forward and backward, and the arrays that they hand each other.
+// Which kernels compute a call of attention, forward and backward, and the arrays that they pass to each other.
 #pragma once
 #include "cuda/driver.h"
 #include "cuda/logits.cuh"
@@ -34,7 +34,7 @@ void backward(const AttentionPass&, int from, int to);
 //   general   everything (cuda/attention_general.cuh)
 enum class Route { wide, tiles, general };
 
-// On the route `tiles`, a block's threads add to dq, dk and dv at the same index at different moments: so these must be
+// On the route `tiles`, a block's threads add to dq, dk and dv at the same index at different times, so these must be
 // different arrays.
 inline bool distinct(const AttentionGrads& d) {
   for (const Accumulator& k : d.k) {

@@ -7,8 +7,8 @@
 //   of_queries   q, do      v, k       da = do v^T, s = q k^T                 dq += du k
 //   of_keys      k, v       q, do      s^T = k q^T, da^T = v do^T             dv += a^T do,  dk += du^T q
 //
-// Blocks have 64 own rows of one head of one sequence. Pieces come one after the other, each with the tiles that its
-// runs of keys touch: only a tile in which two pieces meet has two products.
+// A block has 64 rows of its own, of one head of one sequence. Pieces come one after the other, each with the tiles
+// that its runs of keys touch: only a tile in which two pieces meet has two products.
 #include "cuda/attention_routes.h"
 #include "cuda/attention_wide.cuh"
 
@@ -25,7 +25,7 @@ constexpr int bytes_of(int rows) {
   return rows * line<W> * int(sizeof(real));
 }
 
-// How factors are rounded, and the channels of a row in shared memory.
+// How factors are rounded, and how many channels a row has in shared memory.
 template <Rounding how_, int W_>
 struct Form {
   static constexpr Rounding how = how_;
@@ -153,7 +153,7 @@ __device__ inline PairGrad grad_of(const QueryFacts& i, real u, real da) {
   return {a, a * (da - i.delta)};
 }
 
-// dq, the arrays of `wanted`, and `facts`. Blocks as in attend, for queries from .. to.
+// dq, the arrays of `wanted`, and `facts`. Blocks are as in attend, for queries from .. to.
 template <class F>
 __global__ void __launch_bounds__(block_threads, 2)
     of_queries(const AttentionGrads d, const AttentionArgs x, const real* d_o, const real* o, const real* stats,
@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(block_threads, 2)
   put_own(d.v, Dv, dv, 1);
 }
 
-// start(Form) with the precision in use and the narrowest rows that fit
+// Calls start(Form) with the precision in use and the narrowest rows that fit.
 template <class Start>
 void in_form(const AttentionArgs& x, const Start& start) {
   const auto of_width = [&]<Rounding how>() {

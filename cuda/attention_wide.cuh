@@ -15,8 +15,8 @@
 namespace poslab::cuda::wide {
 
 constexpr int own_rows = 64, block_threads = own_rows / 16 * warp;
-// Numbers of a row in shared memory, for W channels: 4 modulo 8, so that neither of the two products below has bank
-// conflicts.
+// The length of a row of W channels in shared memory. It is 4 modulo 8, so that neither of the two products below has
+// bank conflicts.
 template <int W>
 constexpr int line = W + 4;
 
@@ -31,8 +31,8 @@ __device__ inline float number(Pool& pool, int at) {
 #endif
 }
 
-// Brings `rows` rows to index `at`: n channels of `count` rows, the first at `from` and the next `step` further; zeros
-// in other rows and channels. They are there after arrived() and a barrier.
+// Brings `rows` rows to index `at`: n channels of `count` rows, the first row at `from` and each next one `step`
+// further; zeros in other rows and channels. They are there after arrived() and a barrier.
 template <int W, class Pool>
 __device__ inline void bring_rows(Pool& pool, int at, int rows, const real* from, int64_t step, int count, int n,
                                   bool whole) {

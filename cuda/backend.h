@@ -30,19 +30,19 @@ struct NothingRuns {
   NothingRuns();
   ~NothingRuns();
 };
-// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: a kernel that
-// reads unwritten memory is found by its results.
+// While one lives, memory that the emulated GPU hands out, new or again, is full of NaN. So the results of a kernel
+// show whether it reads unwritten memory.
 struct PoisonedMemory {
   PoisonedMemory();
   ~PoisonedMemory();
 };
-// While one lives a kernel may be given memory of the host, which is the same here: for tests that call it by itself.
+// While one lives, a kernel may also be given memory of the host: for tests that call kernels directly.
 struct HostMemoryToo {
   HostMemoryToo();
   ~HostMemoryToo();
 };
 struct Given {
-  int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
+  int64_t launches = 0, copies = 0, bytes = 0;       // bytes: copied in both directions
   int64_t held = 0;                                  // bytes of device and pinned memory
 };
 Given given();                 // launches since the start; each launch of a replayed step counts

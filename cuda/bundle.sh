@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/bundle: packs, on a Debian machine that has it all, everything that a machine without network and root needs.
+# tools/bundle: on a Debian machine that has it all, packs everything that a machine without network and root needs.
 #
 #   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
 #   .bundle/lib      all shared libraries that these programs load, except glibc
@@ -19,7 +19,7 @@ say() { printf 'tools/bundle: %s\n' "$*"; }
 stop() { printf 'tools/bundle: %s\n' "$*" >&2; exit 1; }
 command -v dpkg > /dev/null || stop 'dpkg is missing: make bundles on Debian or a system derived from it'
 
-# The programs find their libraries beside them, before any of the machine's, and so do those libraries.
+# Programs and libraries find the bundle's libraries before any of the machine's.
 cmake --preset cuda -B "$build" -DCMAKE_CUDA_COMPILER="$nvcc" \
   ${architectures:+-DCMAKE_CUDA_ARCHITECTURES="$architectures"} \
   -DCMAKE_CUDA_FLAGS='-lineinfo -Xptxas=-v' -DDNNL_LIBRARY=OFF -DPOSLAB_KERNELS=all \
@@ -34,7 +34,7 @@ cp -L "$(type -P ninja)" "$bundle/bin/"
 ldd "${programs[@]/#/$build/}" | awk '$2 == "=>" {print $3}' | sort -u |
   grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs cp -Lt "$bundle/lib"
 
-# Files, not links, which some ways of copying leave out; static libraries and manuals stay behind.
+# Copies files, not links, which some ways of copying leave out. Leaves out static libraries and manuals.
 for package in "${packages[@]}"; do dpkg -L "$package"; done | sort -u | while read -r file; do
   case $file in
     /usr/share/doc/* | /usr/share/man/* | /usr/share/lintian/* | *.a | *.pc) continue ;;
@@ -54,7 +54,7 @@ done
 if [[ -e .git ]]; then git describe --always --dirty --exclude='*' > "$bundle/commit"; fi
 foreign=$(ldd "$bundle"/bin/poslab* | awk '$2 == "=>" && $3 !~ /\/(libc|libm|libdl|librt|libpthread)\.so/ {print $3}' |
           grep -vF "$bundle/" | sort -u || true)
-[[ -z $foreign ]] || stop "programs would start with libraries from outside the bundle: $foreign"
+[[ -z $foreign ]] || stop "programs would load libraries from outside the bundle: $foreign"
 "$bundle/bin/poslab" version > /dev/null || stop 'the program does not start'
 glibc=$(objdump -T "$bundle"/bin/* "$bundle"/lib/* | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 

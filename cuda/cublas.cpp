@@ -55,8 +55,8 @@ void check_cublas(int status, const char* doing) {
   if (status != 0) failure("cuBLAS: {} failed: {}", doing, cublas_library().text(status));
 }
 
-// cuBLAS's handle of the calling thread's queue, with a workspace of its own: so steps can be recorded, and bits are
-// the same every time.
+// cuBLAS's handle of the calling thread's queue, with a workspace of its own, so that steps can be recorded and bits
+// are the same every time.
 struct Handle { void* at = nullptr; };
 void* handle() {
   void*& at = of_this_queue<Handle>().at;

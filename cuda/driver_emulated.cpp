@@ -28,7 +28,7 @@ using Launches = std::vector<std::function<void()>>;
 struct Recording { std::shared_ptr<Launches> launches; };
 std::shared_ptr<Launches>& recording() { return of_this_queue<Recording>().launches; }
 
-std::recursive_mutex gpu;                  // guards what follows
+std::recursive_mutex gpu;                  // guards the variables below
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
@@ -75,7 +75,7 @@ bool memory_is_poisoned() {
 
 void check_device_memory(const void* at) {
   const std::lock_guard lock(gpu);
-  const auto holds = [at](const Region& r) {          // or at its end, where a kernel has nothing to read
+  const auto holds = [at](const Region& r) {          // also at its end, where a kernel has nothing to read
     return r.at <= at && at <= static_cast<const char*>(r.at) + r.bytes;
   };
   if (at && !host_memory_too && std::none_of(regions.begin(), regions.end(), holds))

@@ -1,4 +1,4 @@
-// Functions of one element, and their derivatives, an element a thread. NaN stays NaN; infinities give the limits.
+// Elementwise functions and their derivatives, a thread for each element. NaN stays NaN; infinities give the limits.
 #include "cuda/activations.cuh"
 
 namespace poslab::cuda {

@@ -65,7 +65,7 @@ struct Thread {
   bool can_go_on() const { return state != ended && (!barrier || barrier->opened != opened); }
 };
 
-// 0 .. n-1, each time in another order; in numerical order without a seed.
+// The numbers 0 .. n-1, each time in another order; without a seed in numerical order.
 struct Turns {
   bool shuffled = false;
   std::mt19937_64 random;
@@ -89,11 +89,11 @@ struct Machine {
   Barrier block;
   uint32_t first_interval = 0;     // of the block
   Thread* running = nullptr;       // null: the loop over rounds
-  const int *turn = nullptr, *last_turn = nullptr;   // of the threads in this round: the next, and the end
+  const int *turn = nullptr, *last_turn = nullptr;   // in this round: the next thread, and the end
   fiber* left = nullptr;           // where to keep the stack that has handed over
   fiber back;                      // of the loop over rounds
   const Launch* launch = nullptr;  // the running one
-  std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: first interval and place
+  std::vector<std::pair<uint32_t, uint3>> ran;       // the launch's blocks so far: first interval and index
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
 
@@ -120,7 +120,7 @@ struct Machine {
   }
   fiber idle_fiber() {
     if (idle.empty()) {
-      const size_t size = 256 * 1024 + size_t(fibers++ % 32 * 128);      // they end in different sets of the cache
+      const size_t size = 256 * 1024 + size_t(fibers++ % 32 * 128);      // so that stacks end in different cache sets
       return {std::allocator_arg, boost::context::fixedsize_stack(size), [this](fiber&& before) {
                 *left = std::move(before);
                 serve();
@@ -169,7 +169,7 @@ struct Machine {
       Thread& thread = threads[size_t(t)];
       thread.state = Thread::to_begin, thread.barrier = nullptr, thread.warp_barriers = 0;
     }
-    // Rounds of the threads that share the turns: each goes on until it waits or ends.
+    // Rounds of the threads that take turns together: in a round, each runs until it waits or ends.
     const int sharing = threads_in_turn.shuffled ? count : 32;
     for (int first = 0; first < count && !error;) {
       const uint32_t opened = block.opened;
@@ -238,14 +238,14 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared, 
     }
     m.launch = nullptr;
   } catch (...) {
-    machine = nullptr, own_machine.reset();  // gives up threads in the middle of a kernel
+    machine = nullptr, own_machine.reset();  // drops threads that are in the middle of a kernel
     throw;
   }
 }
 
 void shuffle_turns(uint64_t seed) { blocks_in_turn.seed(seed), threads_in_turn.seed(seed); }
 
-// The warp of the running thread, whose lanes are all named and have not ended.
+// Returns the running thread's warp. Fails unless the mask names all of its lanes and none has ended.
 static Warp& whole_warp(unsigned mask, Site at) {
   const auto where = [at] { return fmt::format("{} at {}:{}", here(), at.file, at.line); };
   if (mask != 0xFFFFFFFFu) failure("{} names lanes {:#010x}; name all 32, {:#010x}", where(), mask, 0xFFFFFFFFu);
@@ -259,7 +259,7 @@ void sync_warp(unsigned mask, Site at) {
   present.warp_barriers = ++machine->running->warp_barriers;
 }
 
-// The values of this exchange; the previous exchange's stay, as some lanes may still have to read them.
+// The values of this exchange. The previous exchange's values stay, as some lanes may still have to read them.
 template <class T>
 static const T* exchanged(T (Warp::*both)[2][32], unsigned mask, const T& mine, Site at) {
   Warp& w = whole_warp(mask, at);

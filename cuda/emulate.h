@@ -49,11 +49,11 @@ void run(dim3 blocks, int threads, const std::function<void()>& body, int shared
 constexpr int most_shared_bytes = 227 << 10;       // an H100's limit for a block
 extern constinit thread_local int shared_bytes;    // the bytes that the running launch asked for
 
-// From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
-// seed shuffles each time. 0: in numerical order, where each warp runs until it waits for others.
+// From now on, on this host thread, blocks take turns, and so do the threads of a block between two barriers, in an
+// order that the seed shuffles each time. 0: in numerical order, where each warp runs until it waits for others.
 void shuffle_turns(uint64_t seed);
 
-// The source line of a barrier or a shuffle in a kernel: as a default argument, the line of the call.
+// The source line of a barrier or a shuffle in a kernel: a default argument makes it the line of the call.
 struct Site {
   const char* file = nullptr;
   int line = 0;
@@ -77,7 +77,7 @@ struct Touch {
   uint16_t warp_barriers = 0, thread = 0;
   uint32_t code = 0;                  // address in the program, if recorded (cuda/races.cpp)
   bool same_warp(const Touch& other) const { return thread / 32 == other.thread / 32; }
-  // Both are of one warp, and no barrier of any kind lies between them.
+  // Whether both are by one warp, with no barrier of any kind between them.
   bool at_once(const Touch& other) const {
     return interval == other.interval && warp_barriers == other.warp_barriers && same_warp(other);
   }
@@ -89,7 +89,7 @@ struct Element {
   Touch written;
   struct Read {
     Touch last;                       // by a thread of this warp
-    bool by_several = false;          // several of the warp's threads, since they last waited for each other
+    bool by_several = false;          // by several threads of the warp, since they last waited for each other
   } read[2];
   // Whether recording a touch by the running thread would add nothing.
   bool knows(bool write) const {

@@ -14,7 +14,7 @@
 namespace poslab::cuda {
 namespace {
 
-// Writes o in place of q, as one thread alone reads a query. Keys come by a few at a time, as in cuda/attention.cu.
+// Writes o in place of q, as only one thread reads a query. Keys are read a few at a time, as in cuda/attention.cu.
 template <bool relative, class Pool>
 __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept,
                                        int b, Matrix queries, Matrix keys, Matrix values) {
@@ -49,8 +49,8 @@ __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const Bl
   }
 }
 
-// norm(s), s = x + dropout(z), of the rows of the queries: to x's place, or to y in memory. s and the norm are kept
-// where they are wanted.
+// Computes norm(s), s = x + dropout(z), of the queries' rows, in x's place or into y in memory. s and the norm are kept
+// if they are wanted.
 template <class Pool>
 __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, const QueryRows& own, Matrix x, Matrix z,
                                     const real* gain, const real* bias, const DropoutArgs& drop, real* s_kept, real* y,

@@ -41,8 +41,8 @@ struct BlockFrame {
   int query_rows = 0, key_rows = 0;        // rounded up to whole tiles
   int rows = 0;                            // of a matrix
   int table_rows = 0;                      // rows of r and of biases; zeros at the end, which no query sees
-  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; fours: all
-  bool whole = false;                      // parameters begin where Fours may
+  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; fours: all together
+  bool whole = false;                      // whether parameters are aligned as Fours must be
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
          whole)
   __host__ __device__ Matrix matrix(int n) const { return {n * rows * pitch}; }
@@ -228,7 +228,7 @@ struct WeightStream {
   }
 };
 
-// f(row, four of columns, sums) for each Four of results that this lane has of the first `rows` rows.
+// Calls f(row, four of columns, sums) for each Four of results that this lane has in the first `rows` rows.
 template <class Sums, class F>
 __device__ inline void each_result(const Sums& sums, int rows, const F& f) {
   UNROLL for (int n = 0; n < 4; ++n)
@@ -272,7 +272,7 @@ __device__ inline Eight bias_difference(const AttentionArgs& a, int head, bool w
   if (a.q_bias) add_scaled(y, -a.scale, eight(a.q_bias, head * lane_channels, block_width, whole));
   return y;
 }
-// r and biases of all rows
+// Reads r and the biases of all rows.
 template <bool relative, class Pool>
 __device__ inline void read_tables(Pool& pool, const BlockFrame& f, const AttentionArgs& a) {
   if constexpr (relative) read_matrix(pool, Matrix{f.r}, a.r, 0, a.rows, f.table_rows);
@@ -293,8 +293,8 @@ __device__ inline real block_logit(Pool& pool, const BlockFrame& f, int head, in
 
 // -- norms ------------------------------------------------------------------------------------------------------------
 
-// A row of a norm is the work of 8 neighbouring lanes, each with 8 channels, over which one Philox call decides. For
-// each of the block's query rows in turn: f(i, lane). The other lanes of the warp must call it, too.
+// A row of a norm is the work of 8 neighbouring lanes, each with 8 channels, for which one Philox call decides. Calls
+// body(i, lane) for each of the block's query rows in turn. The other lanes of the warp must call it, too.
 template <class F>
 __device__ inline void each_norm_row(const BlockFrame& f, const F& body) {
   for (int i = int(threadIdx.x) / 8; i < f.query_rows; i += int(blockDim.x) / 8) body(i, int(threadIdx.x) % 8);
@@ -338,7 +338,7 @@ inline BlockArgs without_streams(BlockArgs x) {
 
 Rounding matmul_in_use();            // cuda/product.cu
 
-// f.template operator()<how, relative>() for how products are rounded and whether there is an r.
+// Calls f.template operator()<how, relative>(); how: the rounding of products; relative: whether there is an r.
 template <class F>
 void for_block_form(bool relative, const F& f) {
   const auto with = [&]<Rounding how>() {

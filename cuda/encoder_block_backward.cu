@@ -1,6 +1,6 @@
-// A whole post-norm encoder block in one launch, backward: all that flows back to its input, by one thread block for
-// each sequence (cuda/encoder_block.cuh). The gradients of weights are sums over all sequences: the block leaves
-// their factors in memory, and one launch of cuda/product.cu multiplies all six.
+// A whole post-norm encoder block in one launch, backward: everything that flows back to its input, with one thread
+// block for each sequence (cuda/encoder_block.cuh). The gradients of weights are sums over all sequences: the block
+// leaves their factors in memory, and one launch of cuda/product.cu multiplies all six.
 //
 //   ds2 = d norm(dy)     dz2 = dropout(ds2)     dhidden = dz2 W2^T [hidden > 0]     dh = ds2 + dhidden W1^T
 //   ds1 = d norm(dh)     dz1 = dropout(ds1)     do = dz1 Wo^T
@@ -49,9 +49,9 @@ __device__ inline PairWeight weight_of(real logit, const Figures& row, const Eig
   return {a, a * (dot(dy, v) - row.delta)};
 }
 
-// The norm of s, and the dropout in front of it, backward, with dy = dy_of(i, lane): ds to one matrix, dz to another
-// and to memory. `sums`: (2, C) of this block, of gain and bias; its warps add up in the memory of the tile of
-// weights.
+// The backward pass of the norm of s and of the dropout before it, with dy = dy_of(i, lane): ds goes to one matrix, dz
+// to another and to memory. `sums`: this block's sums for gain and bias, (2, C); warps add up in the memory of the tile
+// of weights.
 template <class Pool, class F>
 __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, const QueryRows& own, const real* s,
                                              const real* gain, const DropoutArgs& drop, Matrix ds_to, Matrix dz_to,

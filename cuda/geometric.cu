@@ -42,7 +42,7 @@ struct Query {
     return (pair ? p % 2 == 0 : right > left) ? t + away : t - away;
   }
   __device__ real logit(const real* z, const real* side, int j) const { return z[j] + side[j < t]; }
-  // f(j) for the keys that it does not visit
+  // Calls f(j) for the keys that it does not visit.
   template <class F>
   __device__ void others(const Lane& lane, int keys, const F& f) const {
     if (lane.at == 0) f(t);

@@ -11,7 +11,7 @@
 #include "cuda/emulate.h"
 #define UNROLL
 #else
-#define UNROLL _Pragma("unroll")      // a loop over an array that is to stay in registers
+#define UNROLL _Pragma("unroll")      // for loops over an array that is to stay in registers
 #include <cuda_runtime.h>
 #define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
 #define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // the launch says how many: BlockSize
@@ -57,8 +57,8 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 #endif
 }
 
-// The same, after all held-back work that it may depend on. A kernel that reads or writes in front of an address that
-// it is given, or far after it, needs a start_sums_in() of its own, as Adam's kernels have.
+// The same, but after all held-back work on which the kernel may depend. A kernel that reads or writes in front of an
+// address that it is given, or far after it, needs a start_sums_in() of its own, as Adam's kernels have.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   start_products();

@@ -16,7 +16,7 @@
 #ifdef POSLAB_EMULATE
 #define UNROLL_2
 #else
-#define UNROLL_2 _Pragma("unroll 2")  // more at a time would take registers that let more blocks run
+#define UNROLL_2 _Pragma("unroll 2")  // more would take registers, so that fewer blocks could run
 #endif
 
 namespace poslab::cuda {
@@ -72,7 +72,7 @@ __device__ inline Eight scaled_q_rel(const AttentionArgs& x, int64_t query, int 
   return q;
 }
 
-// Rows of q, o and q_rel; of k and v; of r, gain and bias.
+// The index of a row: of q, o and q_rel; of k and v; of r, gain and bias.
 __device__ inline int64_t query_row(const AttentionArgs& x, int b, int i, int head) {
   return (int64_t(b) * x.queries + i) * x.heads + head;
 }
@@ -88,7 +88,7 @@ __device__ inline int64_t pair_row(const AttentionArgs& x, int b, int i, int j) 
   if (!x.pairs) return j - i + row_of_distance_0(x);
   return x.pairs[(int64_t(x.pairs_batch == 1 ? 0 : b) * x.queries + i) * x.keys + j];
 }
-// In the gradient's scratch space: the row of an array (batch, heads, queries), or (batch, heads, keys, to - from).
+// The index of a row in the gradient's scratch arrays, (batch, heads, queries) or (batch, heads, keys, to - from).
 __device__ inline int64_t weight_row(const AttentionArgs& x, int b, int head, int i) {
   return (int64_t(b) * x.heads + head) * x.queries + i;
 }
@@ -163,7 +163,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
-    // A row of r that is looked up serves several sequences; else a block takes rows of one sequence, if it has enough.
+    // A looked-up row of r serves several sequences. Otherwise a block takes rows of one sequence, if that has enough.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
     c.tiles = ceil_div(x.queries, tallest);
     c.queries = ceil_div(x.queries, c.tiles);
@@ -177,7 +177,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
     c.keys -= c.keys % at_once;
     if (c.keys > 0) break;  // fewer query rows, until some keys fit beside them
   }
-  c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), at_once) * at_once;  // tiles of like size
+  c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), at_once) * at_once;  // tiles of about equal size
   return c;
 }
 

@@ -7,8 +7,8 @@
 
 namespace poslab::cuda {
 
-// How a sum over k terms, of `tiles` tiles of results, is split: so that the GPU is full, and no split is shorter than
-// 64. It depends on the sizes alone.
+// How sums over k terms, for `tiles` tiles of results, are split: they fill the GPU, and no split is shorter than 64.
+// This depends only on the sizes.
 struct Splits {
   int length, count;
   static Splits of(int64_t k, int64_t tiles) {

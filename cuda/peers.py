@@ -67,7 +67,7 @@ def sides(stage, path, **about):
 
 
 def compare_all(stage, commands):
-    """Each of (name, words, fields) in turn, while there is time."""
+    """Runs each of (name, words, fields) in turn, while there is time."""
     for name, words, about in commands:
         out = OUT / f"{stage.name}-{name}.json"
         if stage.left() < 30:
@@ -130,7 +130,7 @@ def generate(stage, words):
 
 
 def compile_peers(stage, words):
-    """All configurations side by side, untimed: the peers remember what they compiled."""
+    """Runs all configurations side by side, untimed, so that the peers have compiled before they are timed."""
     shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TORCHINDUCTOR_COMPILE_THREADS": "4"}
     jobs = [("-".join(wish), compared_command(stage, wish, ["--seconds", 0, *words]), REMEMBERS | shared)
             for wish in BESIDE if not DRY]  # fmt: skip

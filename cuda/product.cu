@@ -30,7 +30,7 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
     const Factors<8> kept(to.drop, row.start());
     for (int k = 0; k < per_thread; ++k) {
       const Four z = tile[r * 16 + row.column(0, k) / 4];
-      const int e = row.lane % 4;                              // an index known only at run time takes no register
+      const int e = row.lane % 4;                              // with an index of run time z would leave its registers
       const real at = e == 0 ? z.c[0] : e == 1 ? z.c[1] : e == 2 ? z.c[2] : z.c[3];
       v[k] += (row.column(0, k) < row.n ? at : real(0)) * kept.of(k);
       sum += v[k];
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     }
     __syncthreads();
   }
-  constexpr unsigned at_once = 1024 / threads * 2;             // fours a thread of the upper half can hand over
+  constexpr unsigned at_once = 1024 / threads * 2;             // fours that a thread of the upper half can hand over
   for (unsigned upper = Sums::teams / 2; upper > 0; upper /= 2)
     UNROLL for (unsigned first = 0; first < Sums::fours; first += at_once) {
       const unsigned to = sums.team % upper * at_once * Sums::team_threads + sums.in_team;
@@ -218,7 +218,7 @@ auto kernel() {
   return product_tiles<rows, Patch<rows>>;
 }
 
-// Tiles of 64 rows use a multiprocessor better, if there are enough that most multiprocessors have two.
+// Tiles of 64 rows use a multiprocessor better, if there are so many that most multiprocessors have two.
 constexpr int64_t enough_tall = 3 * multiprocessors / 2;
 
 void start(Held& held, const NormOfProduct& norm) {
@@ -238,7 +238,7 @@ void start(Held& held, const NormOfProduct& norm) {
     launch_first(kernel<32>(), count(32), threads, jobs, norm);
 }
 
-// Adds job as a further term to a held one with the same c, if there is one. No held job writes its inputs.
+// Adds job as a term to a held job with the same c, if there is one. Its inputs must not be results of held jobs.
 bool joins(Held& held, const Job& job) {
   const Finish& f = job.finish;
   if (!f.add_to_c || f.bias || f.relu || f.gate || job.parts != 1 || job.b_sums) return false;

@@ -55,8 +55,8 @@ struct Fetch {
 };
 
 // A thread has 8 rows by 4 columns in registers, a warp 4 x 8 such patches. Neighbours share the four of a, and lanes
-// at distance 2 that of b: then shared memory serves 16 lanes at once. To fill the block, two or four teams of threads
-// divide the indices of a step among them.
+// at distance 2 share that of b, so that shared memory serves 16 lanes at once. To fill the block, two or four teams of
+// threads divide the indices of a step among them.
 template <unsigned rows>
 struct Patch {
   static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, fours = 8;

@@ -83,7 +83,7 @@ class Uploads {
   std::array<driver::Mark, copies> sent_;
 };
 
-// Outside steps a launch's values are sent at once. Their places are reused once all work that reads them is done.
+// Outside steps a launch's values are sent at once. Their memory is reused once all work that reads it is done.
 class Arguments {
  public:
   const void* send(const void* values, size_t bytes) {
@@ -103,7 +103,7 @@ class Arguments {
   size_t used_ = 0;
 };
 
-// Requested results that have not been taken.
+// Results that have been requested but not yet taken.
 struct Read {
   char* pinned = nullptr;
   size_t room = 0, bytes = 0;

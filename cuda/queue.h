@@ -17,7 +17,7 @@
 
 namespace poslab::cuda {
 
-// Each queue has a State, and a thread gets that of its own queue: so threads with different queues share nothing, and
+// Each queue has a State, and a thread gets its own queue's State. So threads with different queues share nothing and
 // need no locks.
 template <class State>
 State& of_this_queue() {
@@ -28,7 +28,7 @@ State& of_this_queue() {
 // The record key of the current step (cuda/record_key.h), to which each launch adds itself; null outside steps.
 std::string* step_key();
 
-// While the host goes through a step only for its record key and its uploads, nothing is started.
+// Whether the host goes through a step only for its record key and its uploads. Then nothing is started.
 bool dry_run();
 
 // Values that change from step to step cannot be arguments of a launch that is replayed: they travel with the step's

@@ -41,7 +41,7 @@ const char* program() {
 const char* const first_code = program();
 uint32_t code_at(const void* at) { return uint32_t(static_cast<const char*>(at) - first_code); }
 
-// Names of code by binutils: "norm_rows<8>" and "norm.cu:31".
+// Asks binutils for the names of code: "norm_rows<8>" and "norm.cu:31".
 std::string ask_addr2line(const char* options, uint32_t code) {
   const std::string command = fmt::format("addr2line {} -e /proc/{}/exe {:#x}", options, getpid(), code);
   std::string said;

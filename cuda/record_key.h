@@ -24,7 +24,7 @@ void each_scalar(const auto& f, const auto& value) {
   }
 }
 
-// All values at once: the key grows once, and then each scalar is a store.
+// Appends all values at once: the key grows only once, and each scalar then takes one store.
 template <class... T>
 void append_key(std::string& key, const T&... values) {
   size_t bytes = 0;

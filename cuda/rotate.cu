@@ -1,6 +1,6 @@
 // Rotates pairs of channels by the angles of their slot: (x, x') -> (x cos - x' sin, x sin + x' cos).
 //
-// A thread rotates one channel of one slot in many sequences: a table that they share is read once.
+// A thread rotates one channel of one slot in many sequences, so that a table that they share is read only once.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

@@ -38,7 +38,7 @@ struct DiagonalSums {
 constexpr int64_t most_diagonal_sums = 2 << 20;   // for all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
 inline int diagonals_of(const AttentionArgs& x) { return x.queries + x.keys - 1; }
 
-// How many reals of these sums a sequence has.
+// How many reals one sequence has in these sums.
 struct OfDiagonals {
   int64_t r = 0, bias = 0, pitch = 0;
 };
@@ -62,8 +62,8 @@ struct WeightTile {
   bool first, last;                  // among the tiles with these queries
 };
 
-// Rows of eight channels whose first halves lie side by side, and after them the second halves: so neighbours are in
-// different banks of shared memory.
+// Rows of eight channels whose first halves lie side by side, and after them the second halves, so that neighbours are
+// in different banks of shared memory.
 template <class Pool>
 __device__ inline Eight halves(Pool& pool, int at, int rows) {
   const Four low = pool[at], high = pool[at + rows];
@@ -178,10 +178,10 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 }
 
 // A block takes a few rows, and searches the whole table of pairs for them; each warp has its share, and sums
-// of its own. A warp takes several pairs at a time, as each waits for memory. With du alone it takes one: the bias of
-// T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the weights
-// come from g, or else from du of all sequences, and a pair adds one product.
-// Blocks: (rows / at_once, columns / 64)
+// of its own. A warp takes several pairs at a time, as each read waits for memory. With du alone it takes one: the bias
+// of T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the
+// weights come from g, or else from du of all sequences, and a pair adds one product. Blocks: (rows / at_once, columns
+// / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
 template <bool plain, bool of_g, int pairs_at_once>
 __global__ void gather_pairs(const RowSum sum, const real* weights, const AttentionArgs x, const int* pairs,
@@ -198,7 +198,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       place[u] = e < count ? pairs[e] - first : -1;
     }
     int found[pairs_at_once];
-    do {  // some that are ours, each as row of the block x run + place in the run
+    do {  // finds some pairs, each as row of the block x run + place in the run
       for (int& one : found) one = -1;
       UNROLL for (int& one : found) {
         for (int u = 0; u < 4; ++u)
@@ -212,7 +212,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
-        const int place_in_run = larger(found[v], 0) % run;     // 0, a pair that exists, where none was found
+        const int place_in_run = larger(found[v], 0) % run;     // if none was found, 0, which exists
         const int ahead = int(e0 - row0 * x.keys) + place_in_run, down = quotient(ahead, x.keys);
         const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
         const int j = ahead - down * x.keys;
@@ -258,7 +258,7 @@ inline void start_collect(real* g, bool add, const real* du, const RowSum& sum, 
          sum.n % 4 == 0 && aligned(sum.y) && aligned(sum.y_bias));
 }
 
-// g null: pairs for each sequence, du of all of them
+// If g is null, each sequence has its own pairs, and du of all sequences is read.
 inline void start_gather(const RowSum& sum, const real* g, const real* du, const AttentionArgs& x, int from, int to) {
   const int columns = x.heads * sum.n;
   const int64_t queries = g ? to - from : int64_t(x.batch) * x.queries, first = g ? from : 0;

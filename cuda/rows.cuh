@@ -34,7 +34,7 @@ struct Row {
   __device__ int64_t start() const { return i * width; }
   __device__ bool leads() const { return n > 0 && threadIdx.x % team == 0; }        // true for one thread of the team
 
-  // Only a block has rows of several panels (see for_team), which the compiler can use.
+  // Only a block has rows of several panels (see for_team), and the compiler makes use of that.
   __device__ int end() const { return team < threads ? panel : width; }
   __device__ bool again() const { return team == threads && width > panel; }
 

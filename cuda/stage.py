@@ -18,8 +18,8 @@ BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage;
 DRY = os.environ.get("DRY") == "1"
 DEVICE = "cpu" if DRY else "cuda"
 
-# Programs side by side on one GPU. Each needs some pinned memory of the host: with 28 at once, the driver said that it
-# had none left.
+# Programs side by side on one GPU. Each needs some pinned memory of the host: with 28 at once, the driver reported
+# that none was left.
 AT_ONCE = 4
 
 

@@ -42,7 +42,7 @@ __global__ void multiply_few(real* y, const real* x, const Number* w, const real
   }
 }
 
-// Columns of a matrix with lines of `line` numbers.                                                       to: (m, n)
+// Widens columns of a matrix with lines of `line` numbers.                                                to: (m, n)
 template <class Number>
 __global__ void widen(real* to, const Number* from, int m, int n, int line) {
   for (const int64_t e : all(int64_t(m) * n)) to[e] = real(number_of(from[e / n * line + e % n]));

@@ -21,7 +21,7 @@ struct Sections {
 
 constexpr int sums_of_block = 4 * warp;
 
-// Four sums a lane; the warps share the splits.
+// Each lane adds up four sums; the warps share the splits.
 __global__ void add_partial_sums(const Sections sections) {
   SHARED(Four, of_warp, threads);
   int mine = 0;                                                // the last section that begins no later than this block

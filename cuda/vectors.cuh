@@ -27,7 +27,7 @@ __device__ inline void multiply(Eight& y, real w) {
   for (int e = 0; e < 4; ++e) y.low.c[e] *= w, y.high.c[e] *= w;
 }
 
-// Sum over the lanes that differ in the bits least .. most, powers of two; each of them gets it.
+// The sum over the lanes that differ in the bits least .. most, powers of two. Each of these lanes gets the sum.
 __device__ inline Eight sum_over_lanes(Eight y, int least, int most) {
   for (int away = most; away >= least; away /= 2)
     for (int e = 0; e < 4; ++e) {
@@ -53,8 +53,8 @@ __device__ inline Eight eight(Pool& pool, int at) {
   return {low, high};
 }
 
-// pool[at] = the Four at `from`, an aligned address: begun here, and done once this thread has called arrived(). Any
-// number may be under way, and none takes a register.
+// pool[at] = the Four at `from`, an aligned address: the copy begins here, and is done once this thread has called
+// arrived(). Any number may be under way, and none takes a register.
 template <class Pool>
 __device__ inline void bring(Pool& pool, int at, const real* from) {
 #ifdef POSLAB_EMULATE

@@ -17,7 +17,7 @@ namespace {
 constexpr int batch = 16, trained = 128;
 const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 
-constexpr int end = 64;  // the tested tokens at the end of a text
+constexpr int end = 64;  // how many tokens at the end of a text are tested
 struct Lesson {
   Ids read, expected;  // (sequences, T) each; expected: the token after each one read
   double least = 0;    // the loss, in nats a token, of the best possible model at the end of these texts

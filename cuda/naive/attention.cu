@@ -14,7 +14,7 @@
 //      that the maximum need not be known before.
 //   3. k and v of a head come into shared memory once for the 80 queries of the block: each number of q, k and v is
 //      loaded once, 2 million loads.
-//   4. Four keys at a time, so that four logits are under way while one waits.
+//   4. It takes four keys at a time, so that four logits are under way while one waits.
 //   5. Kernels for the usual form have no code for gains, pieces, temperatures and lengths.
 #include <cmath>
 

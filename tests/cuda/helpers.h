@@ -27,7 +27,7 @@ inline bool is_small(const OpCase& c, int64_t most) {
 // Results differ from the CPU's in the order of sums and in the products that these add: close, not equal.
 constexpr double cuda_tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
-// While it lives, all batches of any size use the kernels of whole encoder blocks, or none does.
+// While it lives, batches of every size use the kernels of whole encoder blocks, or none do.
 struct BlockKernels {
   const int before;
   explicit BlockKernels(bool all = true) : before(cuda::block_kernel_from(all ? 1 : 1 << 30)) {}

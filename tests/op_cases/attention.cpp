@@ -384,7 +384,7 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair has a key between the first ones and the window
             .causal = true,
             .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
-  add(all, {.n = {1, 64, 97, 1, 16, 0},  // of the last key's queries, some vectors are in one piece, others in the next
+  add(all, {.n = {1, 64, 97, 1, 16, 0},  // some vectors of queries see the last key in one piece, others in the next
             .pieces = {{-far, 65}, {65, far}},
             .offset = Offset::zero});
   add(all, {.n = {1, 100, 65, 1, 16, 0},

@@ -29,7 +29,7 @@ Array for_rows(const Array& x, Array y, F f) {
   return y;
 }
 
-// exp(x_j - m) / sum_k exp(x_k - m), the same for any m: with the largest number as m huge logits do not overflow
+// exp(x_j - m) / sum_k exp(x_k - m), the same for any m. With the largest number as m, huge logits do not overflow.
 inline void softmax_row(double* y, const double* x, int n) {
   const double most = *std::max_element(x, x + n);
   double z = 0;

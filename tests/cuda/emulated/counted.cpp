@@ -31,7 +31,7 @@ struct Counts {
   int64_t launches = 0;
   Cost all{};
   std::vector<ProfileTotals> kernels{};
-  // Seconds, at least: each kernel takes as long as its FLOPs or its bytes. In fp32 attention is 3 x TF32.
+  // The least seconds: a kernel takes as long as its FLOPs or its bytes. In fp32 attention is 3 x TF32.
   double least(Rounding how) const {
     double seconds = 0;
     for (const ProfileTotals& k : kernels) {
@@ -90,8 +90,8 @@ TEST_CASE("cuda: counted FLOPs, bytes and launches of decoders, and what they al
                            {"train_length", words(l.tokens)}})), DecoderSpec().vocabulary);
     const Ids tokens({l.batch, l.tokens}, std::vector<int>(size_t(l.batch * l.tokens), 1));
     const Counts c = count([&] { language::train_step(s, language::Batch{tokens, tokens}); });
-    // Forward, a multiply-add of each weight for each token, and two of each channel for each pair that the mask
-    // leaves, of one piece; backward twice as many.
+    // Forward: a multiply-add for each weight and token, and two for each channel and each pair that the mask leaves,
+    // with one piece. Backward: twice as many.
     const double C = l.d_model, V = DecoderSpec().vocabulary, trained = double(l.batch) * l.tokens;
     const double weights = l.layers * (4 * C * C + 3 * C * l.d_ff) + C * V, pairs = (l.tokens + 1) / 2.;
     CHECK(c.all.flops == 3 * 2 * trained * (weights + l.layers * 2 * C * pairs));
