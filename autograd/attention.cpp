@@ -36,12 +36,12 @@ Tensor attention(const Scores& s, const Tensor& v, const Span& span, const Query
       {p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, s.q_rel, s.r, s.gain, s.bias, s.temperature, v,
        add.q, add.q_rel},
       [=, &run, q_rel = s.q_rel, r = s.r, gain = s.gain, bias = s.bias, temperature = s.temperature, pairs = s.pairs,
-       lengths = span.key_lengths](const real* d_o) {                          // the last two: args points into them
+       lengths = span.key_lengths](const real* d_o) {                          // args points into `pairs` and `lengths`
         const bool one_query = biased && q_rel && q_rel.data() == p[0].q.data();
         auto [q0, k0, q1, k1, q2, k2, q3, k3, dv, dq_rel, dr, dgain, dbias, dtemperature, dq_bias, dq_rel_bias] =
             grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v,
                               one_query ? Tensor() : q_rel, r, gain, bias, temperature, add.q, add.q_rel);
-        if (one_query) dq_rel = {q0.at, false};        // the kernel gives dq first, and adds dq_rel
+        if (one_query) dq_rel = {q0.at, false};        // the kernel writes dq first, and then adds dq_rel
         const AttentionGrads grads{{q0, q1, q2, q3}, {k0, k1, k2, k3}, dv,           dq_rel,  dr,
                                    dgain,            dbias,            dtemperature, dq_bias, dq_rel_bias};
         run.attention_backward(grads, args, d_o, o.data(), stats.data());

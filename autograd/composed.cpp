@@ -165,7 +165,7 @@ Tensor interpolate(const Tensor& t, const Tensor& p) {
   return y;
 }
 
-// Sorted on the host; the gradient goes through gather.
+// Sorts on the host; the gradient goes through gather.
 TopK top_k(const Tensor& x, int k) {
   const int n = x.dim(-1);
   const std::vector<real> all = x.values();

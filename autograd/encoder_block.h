@@ -14,12 +14,12 @@ struct BlockWeights {
 // distance read the same row. Each tensor may be absent.
 struct LayerTerms {
   real scale = 0;                          // factor on content and relative logits; 0: 1 / sqrt(D)
-  Rotation rotation{};                     // for queries and keys: (1 or B, T, D/2)
+  Rotation rotation{};                     // rotates queries and keys: (1 or B, T, D/2)
   Pairing pairing = Pairing::interleaved;
   Tensor r{}, bias{};                      // as in Scores, without `pairs`: N = 2T - 1; q_rel is q
   QueryBiases biases{};                    // added to queries
 };
-Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q: queries at the last of k's slots
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // the queries are at the last of k's slots
 
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
 // The block's result for the last `queries` slots: x (B, T, C) -> (B, queries, C)

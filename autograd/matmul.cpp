@@ -19,7 +19,7 @@ Product product(const Tensor& a, const Tensor& b) {
     bad_input("matmul: inner sizes differ, {} x {}{}", to_string(a.shape()), to_string(b.shape()),
               b.dim(-1) == p.k ? "; did you mean transpose(b)?" : "; the last size of a must be the second last of b");
   p.batch = a.rows() / p.m;
-  if (b.dims() == 2) {                                    // with one b the batch is just more rows
+  if (b.dims() == 2) {                                    // with a single b, the batch only adds rows
     if (a.rows() > std::numeric_limits<int>::max())
       bad_input("matmul: {} has {} rows, and one matrix has at most 2^31 - 1; multiply a part at a time",
                 to_string(a.shape()), a.rows());

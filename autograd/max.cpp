@@ -9,7 +9,7 @@ Tensor max(const Tensor& x) {                                 // (..., n) -> (..
   Shape shape = x.shape();
   shape.back() = 1;
   Tensor y(shape, x.device());
-  Tensor at(shape, x.device());                               // column numbers, kept in memory of the pool
+  Tensor at(shape, x.device());                               // column numbers, in memory of the pool for reals
   int* column = reinterpret_cast<int*>(at.data());
   run.max(y.data(), column, x.data(), x.rows(), x.dim(-1));
   return record("max", y, {x}, [&run, x, at, column](const real* dy) {

@@ -10,15 +10,15 @@
 
 namespace poslab {
 
-// While one lives, its functions are called for every op that this thread records, and around the op's backward
-// function. Of nested TapeWatches only the innermost is called.
+// While one lives, its functions are called for every op that this thread records, and before and after the op's
+// backward function. Of nested TapeWatches only the innermost is called.
 class TapeWatch {
  public:
   TapeWatch();
   virtual ~TapeWatch();
   TapeWatch(const TapeWatch&) = delete;
   TapeWatch& operator=(const TapeWatch&) = delete;
-  // The op has run, and is about to become number `at` of the tape, from 0. Absent inputs are empty tensors.
+  // Called when the op has run and is about to become number `at` of the tape, from 0. Absent inputs are empty tensors.
   virtual void after_forward(size_t at, const char* op, const std::vector<Tensor>& results,
                              const std::vector<Tensor>& inputs) = 0;
   // Called before and after the backward function of op number `at`, unless no gradient has reached the op.

@@ -54,7 +54,7 @@ Tensor sum_all(const Tensor& x);                   // (1)
 Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
 struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
-TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
+TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) for each result, the largest first
 // Linear interpolation between the N entries of each row of the table, at places 0 .. N-1 of the same row of `places`:
 // (..., N), (..., n) -> (..., n). A place below 0 reads the first entry, one above N-1 the last.
 Tensor interpolate(const Tensor& table, const Tensor& places);
@@ -68,7 +68,7 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
 // (..., C), gain and bias (C). In float a number above 1e19 has no square: its row is normalized to 0, as in PyTorch.
-Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
+Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm, over the last axis
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);          // x_e keep_e / (1 - rate): Dropout in core/kernels.h
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
@@ -97,11 +97,11 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., 
 // heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
 struct Piece {                             // holds the pairs with from <= j - t < to and first <= j < end
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
-  int from = -far, to = far;               // distances in slots: a window, or all keys to its left or right
-  int first = 0, end = far;                 // key slots: attention sinks
+  int from = -far, to = far;               // distances in slots, for a window or for all keys to its left or right
+  int first = 0, end = far;                 // slots of keys, for attention sinks
 };
 struct Scores {
-  std::vector<Piece> pieces;               // 1 to max_pieces, of equal shapes
+  std::vector<Piece> pieces;               // 1 to max_pieces of them, of equal shapes
   real scale = 1;                          // factor on content and relative logits: 1 / sqrt(D), but not in T5
   Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): relative logits, both or neither
   Tensor gain{}, bias{};                   // (N, H): a factor and a logit for each row and head

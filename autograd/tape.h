@@ -65,8 +65,8 @@ class NoGrad {
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
 };
-bool recording();        // no NoGrad lives on this thread
-size_t tape_length();    // ops on this thread's tape
+bool recording();        // whether no NoGrad lives on this thread
+size_t tape_length();    // number of ops on this thread's tape
 void clear_tape();       // drops a forward pass that will have no backward pass
 
 }  // namespace poslab

@@ -14,7 +14,7 @@ namespace poslab {
 
 struct Backend {
   std::string (*name)() = nullptr;                               // "NVIDIA H100 80GB HBM3, compute capability 9.0"
-  double (*peak_flops)() = nullptr;                              // a multiply-add counts as 2; 0 if unknown
+  double (*peak_flops)() = nullptr;                              // a multiply-add counts as 2 FLOPs; 0: unknown
   const Kernels& (*kernels)() = nullptr;
   void* (*allocate)(size_t bytes) = nullptr;                     // aligned to 256 bytes; throws Failure if none is left
   void (*write)(void* to, const void* from, size_t bytes) = nullptr;   // from the host

@@ -53,7 +53,7 @@ struct Option {
   bool is_word(const std::string& text) const;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
-  Settings settings(const std::string& text) const;   // sets(text), or the option with its value
+  Settings settings(const std::string& text) const;   // returns sets(text), or this option with its value
 };
 
 bool is_share(const std::string& length);        // "0.5L"
@@ -68,7 +68,7 @@ double read_number(const std::string& name, const std::string& text, Range, cons
 std::string spelled(double);
 std::string to_string(Range);   // "1 .. 16777216"
 
-// "alibi:mode=differences,symmetric", in parts. An option without a value is "on".
+// A text such as "alibi:mode=differences,symmetric", in parts. An option without a value is "on".
 struct Spelling {
   std::string name;
   Settings settings;
@@ -101,7 +101,7 @@ class Choices {
 
  private:
   const std::string& no_share(const std::string& option) const;
-  size_t place(const std::string& option) const;                     // options().size() if not found
+  size_t place(const std::string& option) const;                     // an index, options().size() if not found
   std::string owner_;
   std::shared_ptr<const std::vector<Option>> options_ = std::make_shared<const std::vector<Option>>();
   std::vector<std::string> values_;

@@ -29,7 +29,7 @@ struct StridedLoop {
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
   }
-  friend auto fields(const StridedLoop& loop) {          // without the entries from `dims` on
+  friend auto fields(const StridedLoop& loop) {          // leaves out the entries from `dims` on
     const auto& [dims, size, y, a, b] = loop;
     const auto used = [&](const int64_t* values) { return std::span(values, size_t(dims)); };
     return std::tuple(dims, used(size), used(y), used(a), used(b));
@@ -121,7 +121,7 @@ struct AttentionGrads {
 // A post-norm encoder block (formulas: nn/block.h) as one forward and one backward kernel, only on the GPU. Elsewhere,
 // and for sizes that do not fit, a block runs the other kernels. C = heads head_dim; the queries are the last slots.
 struct BlockArgs {
-  AttentionArgs attention;                              // absent q, k and v: the kernel computes them itself
+  AttentionArgs attention;                              // q, k and v are absent: the kernel computes them itself
   int d_ff = 0;
   const real* x = nullptr;                              // (batch, keys, C)
   const real *query = nullptr, *key = nullptr, *value = nullptr, *output = nullptr;      // (C, C), stored (in, out)
@@ -131,7 +131,7 @@ struct BlockArgs {
   const real *cosine = nullptr, *sine = nullptr;        // (rotation_batch, keys, head_dim / 2), or null
   int rotation_batch = 1;                               // 1 or batch
   bool interleaved = false;                             // see the kernel `rotate`
-  Dropout dropout1, dropout2;                           // after attention, after the feed-forward network
+  Dropout dropout1, dropout2;                           // 1: after attention; 2: after the feed-forward network
   FIELDS(BlockArgs, attention, d_ff, x, query, key, value, output, gain1, bias1, gain2, bias2, w1, b1, w2, b2, cosine,
          sine, rotation_batch, interleaved, dropout1, dropout2)
 };

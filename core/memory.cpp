@@ -73,7 +73,7 @@ real* cut(MemoryPool& p, size_t bytes) {
   constexpr size_t region = 16 << 20;
   if (p.rest_bytes < bytes) {
     const size_t size = std::max(bytes, region);
-    p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw: then the rest is unchanged
+    p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw; then `rest` is unchanged
     p.rest_bytes = size;
   }
   p.rest_bytes -= bytes;

@@ -35,9 +35,9 @@ class Block {
 
 struct Memory {
   int64_t system_allocations;  // times that the pool asked the system for a new block
-  int64_t bytes_held;          // by tensors and by the pool's free list
+  int64_t bytes_held;          // held by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
-  int64_t bytes_requested;     // by tensors; their blocks may be larger
+  int64_t bytes_requested;     // requested by tensors; their blocks may be larger
   int64_t bytes_peak;          // largest bytes_requested so far, or since the latest reset_peak()
 };
 Memory memory(Device = Device::cpu);   // on a GPU: of the calling thread's queue

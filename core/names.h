@@ -19,7 +19,7 @@ const std::string* nearest(const std::string& typed, const std::vector<std::stri
 // are left out if one is near, or if `elsewhere` says where to find them, such as "`poslab train --help`".
 // `advice` gives a better message for some names, such as names of another list (lab/files/advice.h).
 using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
-inline Advice advice = nullptr;   // returns "" for other names
+inline Advice advice = nullptr;   // it returns "" for all other names
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
                     const std::string& elsewhere = "");
 

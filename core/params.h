@@ -18,7 +18,7 @@ class Params {
   // For the weights of an external checkpoint: modules look up its matrices by the full names of parameters, and make
   // no parameters. A vector is a matrix of one row. entries() is then empty, and nothing has a gradient.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
-  explicit Params(StoredWeights, Device of_model = Device::cpu);   // StoredWeights gives matrices on the CPU
+  explicit Params(StoredWeights, Device of_model = Device::cpu);   // StoredWeights returns matrices on the CPU
   // The stored matrix of that name under this path; empty unless constructed with StoredWeights.
   StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
@@ -27,7 +27,7 @@ class Params {
 
   // A new parameter, drawn from a stream of its own, (seed, init, its index in entries()). Throws BadInput for a name
   // that is taken, and after pack().
-  Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std times N(0, 1), cut off at 2
+  Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std times N(0, 1) that is cut off at 2
   Tensor normal(const std::string& name, Shape, double std) const;
   Tensor uniform(const std::string& name, Shape, double low, double high) const;   // low <= value < high
   Tensor full(const std::string& name, Shape, double value) const;

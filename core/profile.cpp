@@ -103,7 +103,7 @@ Peaks measure(const Kernels& run, Device where) {
   const Tensor a = Tensor::full({batch, side, side}, 1, where), c = Tensor::full({batch, side, side}, 1, where);
   const double product = shortest(0.1, [&] { run.matmul({c.data(), true}, a.data(), a.data(), p); });
   Peaks top{2. * batch * side * square / product, {}};
-  const double largest = 1 << 27;                          // 128 MiB: more than the caches of most machines
+  const double largest = 1 << 27;                          // 128 MiB: more than most machines' caches hold
   const Shape half{int(largest / 2 / sizeof(real))};
   const Tensor from = Tensor::full(half, 1, where), to = Tensor::full(half, 1, where);
   for (const double size : {largest / 512, largest / 64, largest / 8, largest}) {
@@ -198,7 +198,7 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
 
 Profile::Profile(std::string what, std::string unit, Device where) : what_(std::move(what)), unit_(std::move(unit)) {
   if (debug_level() < 2) return;
-  kernels(where), peaks();   // measured before the clock starts
+  kernels(where), peaks();   // both are ready before the clock starts
   clear_profile_totals();
   start_ = Clock::now();
 }

@@ -17,7 +17,7 @@ const Kernels& timing_twins(const Kernels& plain, Device);
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
 // are read faster, from a cache, so the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
-  struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
+  struct CopySpeed { double size, rate; };   // size: bytes read and written; rate: bytes per second
   double flops;                              // FLOP/s of square products that stay in the second cache
   std::vector<CopySpeed> copies;             // smallest size first
   double rate(double bytes) const;           // the rate of the smallest copy of at least this size

@@ -45,7 +45,7 @@ class Rng {
     if (left_ == 0) now_ = philox(index_++, stream_), left_ = 4;
     return now_.at[--left_];
   }
-  uint32_t below(uint32_t n);             // uniform on 0 .. n-1, exactly (no modulo bias)
+  uint32_t below(uint32_t n);             // exactly uniform on 0 .. n-1 (no modulo bias)
   int between(int low, int high) { return low + int(below(uint32_t(high - low + 1))); }  // inclusive
   double uniform();                       // [0, 1), 53 bits
   double normal();                        // N(0, 1)

@@ -32,7 +32,7 @@ constexpr float number_of(Bfloat16 x) { return __builtin_bit_cast(float, uint32_
 // The exponent's bias grows from 15 to 127. A subnormal x becomes (2^-14 + x) - 2^-14, so that no intermediate float is
 // subnormal, which would be slow.
 constexpr float number_of(Float16 x) {
-  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
+  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference between the biases
   const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
   const float subnormal = __builtin_bit_cast(float, size + least) - __builtin_bit_cast(float, least);
   const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;  // and NaN

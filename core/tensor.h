@@ -38,7 +38,7 @@ class Tensor {
   // An address on the device, null for an absent tensor. A const Tensor is a const handle: its values may be written.
   real* data() const;
   std::vector<real> values() const; // a copy on the host
-  void set(const real* values) const;   // size() of them, from the host
+  void set(const real* values) const;   // copies size() values from the host
   real item() const;                // the only element; BadInput if there are others
 
   bool requires_grad() const;
@@ -83,7 +83,7 @@ class Ids {
  private:
   Shape shape_;
   std::shared_ptr<const std::vector<int>> values_;
-  std::shared_ptr<Tensor> elsewhere_;   // a copy on another device, made on first use
+  std::shared_ptr<Tensor> elsewhere_;   // the ids on another device, made on first use
 };
 
 template <class T>

@@ -8,7 +8,7 @@
 namespace poslab {
 
 struct Tensor::Storage {
-  real *value = nullptr, *grad = nullptr;   // in blocks of its own, or in a flat buffer of parameters
+  real *value = nullptr, *grad = nullptr;   // in own_value and own_grad, or in a flat buffer of parameters
   Block own_value, own_grad;
   bool requires_grad = false, grad_empty = true;   // grad_empty: `grad` counts as zero, whatever its memory holds
   std::atomic<bool> viewed = false;  // another storage points into this one, and keeps it alive

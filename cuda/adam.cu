@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int partial_sums = 264;   // number of blocks on any machine, so that the order of the sum is fixed
+constexpr int partial_sums = 264;   // number of blocks, the same on any machine, which fixes the order of the sum
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;
@@ -30,7 +30,7 @@ __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n
   const real shrink = norm > double(s.clip) ? real(double(s.clip) / norm) : real(1);
   const real step = s.lr / s.correction1, scale = 1 / s.correction2;
   for (const int64_t e : all(n)) {
-    const real gradient = g[e] * shrink, before = p[e];              // all reads before the first write
+    const real gradient = g[e] * shrink, before = p[e];              // all reads come before the first write
     const real mean = s.beta1 * m[e] + (1 - s.beta1) * gradient;
     const real square = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
     m[e] = mean, v[e] = square;

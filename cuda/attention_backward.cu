@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
   static_assert(!sums || (L == 1 && plain));
   constexpr Room room = room_of(L == 1, relative, sums);
   SHARED(Four, pool, room.fours);
-  SHARED(Four, query_rows, (sums && relative ? 6 : 4) * room.lanes);   // scale q, do, and scale q_rel for its sums
+  SHARED(Four, query_rows, (sums && relative ? 6 : 4) * room.lanes);   // scale q; do; and scale q_rel, for its sums
   SHARED(real, weights, 2 * room.weights);                             // gain du, then a: (query rows, cut.keys + 1)
   const int lanes = L ? L : cut.lanes, fours = 2 * lanes;
   const int kv_head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.end)};
         // if plain, the first tile of queries writes all keys
         const int until = plain && i0 == 0 ? x.keys : of_block.end;
-        __syncthreads();  // the shared memory is free again
+        __syncthreads();  // no thread reads the shared memory any more
         if (me.alive) {
           const int at = me.at * fours + 2 * me.lane;
           query_rows[at] = q.low, query_rows[at + 1] = q.high;
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         for (int j0 = of_block.first; j0 < until; j0 += cut.keys) {
           arrived(pool);
           __syncthreads();
-          if constexpr (sums) {       // read again for each tile: the sums below need the registers
+          if constexpr (sums) {       // read for each tile again, as the sums below need the registers
             const int at = me.at * fours;
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
             if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);

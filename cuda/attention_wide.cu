@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
                     keys.end - j0, n, whole);
     };
     if (keys.first >= keys.end) continue;
-    __syncthreads();                                       // the earlier piece's rows have been read
+    __syncthreads();                                       // all threads have read the earlier piece's rows
     bring_rows<W>(pool, 0, own_rows, x.piece[p].q + query_row(x, b, i0, head) * D, int64_t(x.heads) * D, me.count, D,
                   whole);
     bring_keys(k_tile, x.piece[p].k, D, keys.first);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
       const bool lit = meet(seen.of_warp, j0, tile_rows);
       float s[N][4] = {};
       arrived(pool);
-      __syncthreads();                                     // k is there, and the last v has been read
+      __syncthreads();                                     // k has arrived, and all have read the last v
       bring_keys(v_tile, x.v, Dv, j0);
       if (lit) {
         multiply_rows<how, W>(s, pool, me.warp_row * line<W>, k_tile);
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
         }
       }
       arrived(pool);
-      __syncthreads();                                     // v is there, and k has been read
+      __syncthreads();                                     // v has arrived, and all have read k
       if (j0 + tile_rows < keys.end) bring_keys(k_tile, x.piece[p].k, D, j0 + tile_rows);
       if (lit) add_rows<how, W>(sums, s, pool, v_tile);
     }
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     };
     float dq[W / 8][4] = {};
     if (keys.first < keys.end) {
-      __syncthreads();                                     // the earlier piece's rows have been read
+      __syncthreads();                                     // all threads have read the earlier piece's rows
       bring_rows<W>(pool, 0, own_rows, x.piece[p].q + query_row(x, b, i0, head) * D, int64_t(x.heads) * D, me.count,
                     D, whole);
       bring_keys(v_tile, x.v, Dv, keys.first);
@@ -202,11 +202,11 @@ __global__ void __launch_bounds__(block_threads, 2)
       const bool lit = meet(seen.of_warp, j0, F::tile_rows);
       float s[N][4] = {}, da[N][4] = {};
       arrived(pool);
-      __syncthreads();                                     // v is there, and the last k has been read
+      __syncthreads();                                     // v has arrived, and all have read the last k
       bring_keys(k_tile, x.piece[p].k, D, j0);
       if (lit) multiply_rows<how, W>(da, pool, do_rows + me.warp_row * line<W>, v_tile);
       arrived(pool);
-      __syncthreads();                                     // k is there, and v has been read
+      __syncthreads();                                     // k has arrived, and all have read v
       if (j0 + F::tile_rows < keys.end) bring_keys(v_tile, x.v, Dv, j0 + F::tile_rows);
       if (!lit) continue;
       multiply_rows<how, W>(s, pool, me.warp_row * line<W>, k_tile);
@@ -284,12 +284,12 @@ __global__ void __launch_bounds__(block_threads, 2)
     for (int r = 0; r < 2; ++r)
       seen[r] = queries_of_keys(x, p, b, j0 + me.row[r], j0 + smaller(me.row[r] + 1, me.count), from, to);
     float dk[W / 8][4] = {};
-    __syncthreads();                                       // the earlier piece's rows have been read
+    __syncthreads();                                       // all threads have read the earlier piece's rows
     bring_own(0, x.piece[p].k, D);
     for (int head = kv_head * group; head < kv_head * group + group; ++head)
       for (int i0 = queries.first; i0 < queries.end; i0 += F::tile_rows) {
         const int64_t first = query_row(x, b, i0, head);
-        __syncthreads();                                   // the last tile has been read
+        __syncthreads();                                   // all threads have read the last tile
         const auto bring_queries = [&](int at, const real* of_rows, int n) {
           bring_rows<W>(pool, at, F::tile_rows, of_rows + first * n, int64_t(x.heads) * n, queries.end - i0, n,
                         whole);
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(block_threads, 2)
         multiply_rows<how, W>(s, pool, me.warp_row * line<W>, q_tile);
         multiply_rows<how, W>(da, pool, v_rows + me.warp_row * line<W>, do_tile);
         UNROLL for (int m = 0; m < N; ++m)
-          UNROLL for (int e = 0; e < 2; ++e) {             // a query, and the lane's two keys
+          UNROLL for (int e = 0; e < 2; ++e) {             // one query with each of the lane's two keys
             const int row = 8 * m + 2 * t + e, i = i0 + row;
             const QueryFacts of_i(pool[facts_at + row]);
             for (int r = 0; r < 2; ++r) {

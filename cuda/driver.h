@@ -19,9 +19,9 @@ namespace poslab::cuda::driver {
 
 void start();                              // comes before all others but name(); BadInput if there is no GPU or driver
 double free_bytes();                       // bytes of the GPU's memory that no program uses
-double peak_flops();                       // in single precision, at the highest clock
+double peak_flops();                       // FLOP/s in single precision, at the highest clock
 bool has_tensor_cores();                   // units that multiply TF32 and bfloat16: compute capability 8.0 or later
-int shared_memory();                       // bytes that a block may have
+int shared_memory();                       // most bytes of shared memory that a block may have
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; uses no device memory
 void* device_memory(size_t bytes);         // never freed; 256 bytes aligned. Null: out of memory
 void* pinned_memory(size_t bytes);         // host memory that the GPU copies from and to by itself; never freed
@@ -49,7 +49,7 @@ struct Gemm {
   real* c;
   int m, n, k, a_line, b_line;
   bool a_along, b_along;
-  int64_t a_step, b_step, c_step;          // from one product of the batch to the next
+  int64_t a_step, b_step, c_step;          // numbers from one product of the batch to the next
   int batch;
   bool add;
   Rounding form;                             // fp32, tf32 or bf16

@@ -142,7 +142,7 @@ void* pinned_memory(size_t bytes) {
   const std::lock_guard lock(gpu);
   so_far.held += int64_t(bytes);
   static auto* const all = new std::vector<std::vector<char>>;        // outlives every queue
-  return all->emplace_back(bytes).data();                             // zeros, where nothing is copied
+  return all->emplace_back(bytes).data();                             // stays zero where nothing is copied
 }
 
 void to_device(void* to, const void* pinned, size_t bytes) { copy(to, pinned, bytes); }

@@ -11,7 +11,7 @@ __global__ void drop_elements(Accumulator y, const real* x, int64_t n, DropoutAr
     const Factors<warp> kept(how, first);
     const int64_t from = first + kept.lane;
     real v[8], sum[8];
-    for (int k = 0; k < 8; ++k) {              // all reads before the first write: then they are under way together
+    for (int k = 0; k < 8; ++k) {              // all reads come first, so that they are under way together
       const int64_t e = from + k * warp;
       v[k] = e < n ? x[e] : real(0), sum[k] = e < n && !y.empty ? y.at[e] : real(0);
     }

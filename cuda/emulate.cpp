@@ -60,7 +60,7 @@ struct Thread {
   enum { to_begin, begun, ended } state = ended;
   fiber here;                      // where it resumes
   const Barrier* barrier = nullptr;                  // the last barrier that it reached
-  uint32_t opened = 0;             // how often that barrier had been opened before
+  uint32_t opened = 0;             // how often that barrier had opened when it arrived
   uint16_t warp_barriers = 0;      // its calls of __syncwarp in this block
   bool can_go_on() const { return state != ended && (!barrier || barrier->opened != opened); }
 };
@@ -90,7 +90,7 @@ struct Machine {
   uint32_t first_interval = 0;     // of the block
   Thread* running = nullptr;       // null: the loop over rounds
   const int *turn = nullptr, *last_turn = nullptr;   // in this round: the next thread, and the end
-  fiber* left = nullptr;           // where to keep the stack that has handed over
+  fiber* left = nullptr;           // where to keep the stack of the thread that waits now
   fiber back;                      // of the loop over rounds
   const Launch* launch = nullptr;  // the running one
   std::vector<std::pair<uint32_t, uint3>> ran;       // the launch's blocks so far: first interval and index
@@ -208,7 +208,7 @@ std::optional<Met> note(Element& e, bool write, uint32_t code, const Machine& m)
     return {};
   }
   Element::Read& r = e.read[0];
-  if (open(r.last) && !r.last.same_warp(now)) std::swap(r, e.read[1]);               // the two warps are exchanged
+  if (open(r.last) && !r.last.same_warp(now)) std::swap(r, e.read[1]);               // the two warps swap their places
   r.by_several = r.last.at_once(now) && (r.by_several || r.last.thread != now.thread);
   r.last = now;
   return {};

@@ -111,7 +111,7 @@ struct Met {                          // a touch without a fixed order relative 
   bool wrote = false;
   uint32_t code = 0;
 };
-std::optional<Met> touch(Word&, bool write, uint32_t code);       // nothing where no kernel runs
+std::optional<Met> touch(Word&, bool write, uint32_t code);       // returns nothing if no kernel runs
 const Launch& launch();               // the running one
 void fail_soon(const std::string&);   // the launch ends in this Failure, once its running thread waits or ends
 

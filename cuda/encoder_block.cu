@@ -171,7 +171,7 @@ bool encoder_block_fits(const BlockArgs& x) {
   if (!sizes || !is_plain(a) || a.pairs || a.offset != a.keys - a.queries) return false;
   for (const real* at : {x.x, x.cosine, x.sine, a.r})
     if (!aligned(at)) return false;
-  const BlockFrame f = frame_of(x, backward_matrices, true);     // the backward pass needs more
+  const BlockFrame f = frame_of(x, backward_matrices, true);     // the backward pass needs more memory
   return f.threads() <= most_block_threads && f.bytes() <= driver::shared_memory();
 }
 

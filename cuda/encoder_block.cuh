@@ -22,7 +22,7 @@
 namespace poslab::cuda {
 
 constexpr int block_width = 64, block_heads = block_width / lane_channels;   // a head has 8 channels
-constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // rows of a product for a warp
+constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // tile_rows: a warp's rows of a product
 constexpr int most_block_threads = 512;
 constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;    // in shared memory at once
 
@@ -40,7 +40,7 @@ struct BlockFrame {
   int offset = 0, queries = 0, keys = 0;   // query i is in slot offset + i
   int query_rows = 0, key_rows = 0;        // rounded up to whole tiles
   int rows = 0;                            // of a matrix
-  int table_rows = 0;                      // rows of r and of biases; zeros at the end, which no query sees
+  int table_rows = 0;                      // rows of r and of biases; the last ones are zeros that no query reads
   int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; fours: all together
   bool whole = false;                      // whether parameters are aligned as Fours must be
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
@@ -124,7 +124,7 @@ struct WeightSquare {
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
 // The results of a warp: 16 rows and half of the columns, four Fours a lane, dealt out as each struct says.
-struct PlainSums {                 // on CUDA cores: a four of columns of four rows
+struct PlainSums {                 // on CUDA cores: four rows, each with a four of columns
   Four sum[4] = {};
   static __device__ int row(int n) {
     return int(threadIdx.x) / (2 * warp) * tile_rows + int(threadIdx.x) % warp / 8 + 4 * n;

@@ -26,7 +26,7 @@ namespace {
 // Arrays that the blocks leave in memory, each for its sequence: factors of the weights' gradients, zeros where a slot
 // has no query; and partial sums of the other gradients, each null if it is not wanted.
 struct BlockLeft {
-  real *dz1 = nullptr, *dz2 = nullptr, *dhidden = nullptr;     // (batch, queries, C), the last (.., d_ff)
+  real *dz1 = nullptr, *dz2 = nullptr, *dhidden = nullptr;     // (batch, queries, C), but dhidden (.., d_ff)
   real *dq = nullptr, *dk = nullptr, *dv = nullptr;            // (batch, keys, C)
   real* norms = nullptr;           // (batch, 4, C): of gain1, bias1, gain2, bias2
   real* query_biases = nullptr;    // (batch, query_rows / 16, 2, C): of q_bias, q_rel_bias

@@ -25,7 +25,7 @@ constexpr int rows_in_flight = 4;  // rows read before the first is added, so th
 // is one split.
 __global__ void gather_entries(Accumulator dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,
                                int entries, int splits, int64_t rows_per_split) {
-  const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // neighbours search the same rows
+  const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // adjacent warps search the same rows
   const int entry = int(number % entries), part = int(number / entries % splits), lane = int(threadIdx.x) % warp;
   const int first = int(number / entries / splits) * columns_per_lane * warp + lane;
   if (first - lane >= n) return;

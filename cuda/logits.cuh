@@ -25,11 +25,11 @@ constexpr int lane_channels = 8;
 constexpr int rows_at_once = 4;                    // rows of the table that a thread looks up together
 constexpr int keys_at_once = 4;                    // keys that a thread takes at once
 constexpr int keys_at_once_backward = 2;
-constexpr int max_channels = warp * lane_channels; // of a head; for more see cuda/attention_general.cuh
+constexpr int max_channels = warp * lane_channels; // of a head; cuda/attention_general.cuh takes more
 constexpr int words = int(sizeof(real)) / 4;       // half as many doubles fit
 constexpr int max_threads = 128 / words;           // of a block
-constexpr int target_blocks = 300;                 // two or three for each multiprocessor
-constexpr int64_t max_weights = 32 << 20;          // held at once, unless one query has more
+constexpr int target_blocks = 300;                 // number of blocks: two or three for each multiprocessor
+constexpr int64_t max_weights = 32 << 20;          // weights in memory at once, unless one query has more
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -161,7 +161,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const bool shared = looked_up && x.pairs_batch == 1;
   const int at_once = room.weights ? keys_at_once_backward : keys_at_once;
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
-  c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
+  c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number, so that neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
     // A looked-up row of r serves several sequences. Otherwise a block takes rows of one sequence, if that has enough.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
@@ -175,7 +175,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
     if (room.weights) c.keys = smaller(c.keys, room.weights / c.rows() - 1);
     if (room.diagonals) c.keys = smaller(c.keys, room.diagonals / c.sequences - c.queries + 1);
     c.keys -= c.keys % at_once;
-    if (c.keys > 0) break;  // fewer query rows, until some keys fit beside them
+    if (c.keys > 0) break;  // else tries fewer query rows, until some keys fit beside them
   }
   c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), at_once) * at_once;  // tiles of about equal size
   return c;
@@ -250,7 +250,7 @@ __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cu
   if (!cut.stride) return;
   const int rows = x.pairs ? cut.step * cut.keys : cut.queries + cut.keys - 1;
   for (int c0 = int(threadIdx.x); c0 < rows; c0 += rows_at_once * int(blockDim.x)) {
-    int row[rows_at_once];                     // looked up before any of them is used
+    int row[rows_at_once];                     // all are looked up before any is used
     UNROLL for (int u = 0; u < rows_at_once; ++u) {
       const int c = c0 + u * int(blockDim.x);
       row[u] = c < rows ? int(table_row(x, cut, b0, i0, j0, c)) : -1;

@@ -11,7 +11,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int max_partial_sums = 3 * multiprocessors;     // blocks of a backward pass, 3 for each multiprocessor
+constexpr int max_partial_sums = 3 * multiprocessors;     // number of blocks, backward: 3 for each multiprocessor
 
 // y = norm(s), s = x + dropout(z); without z, s is x and not written.
 template <NormKind kind, int team>
@@ -51,7 +51,7 @@ void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const rea
   const bool again = row.again();
   real gain_sum[per_thread] = {}, bias_sum[per_thread] = {};
   real* const partial_of_block = partial ? partial + int64_t(blockIdx.x) * sums_of<kind> * n : nullptr;
-  bool started = false;                      // partial_of_block has been written to
+  bool started = false;                      // whether partial_of_block has been written to
   for (; row.any(); row.next(), started = true) {
     real v[per_thread] = {}, d[per_thread] = {}, factor[per_thread] = {}, sum = 0;
     for (int p = 0; of_y && p < row.end(); p += row.panel) {
@@ -99,7 +99,7 @@ void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const rea
   }
 
   if (!partial_of_block || again) return;
-  constexpr int panel = row.panel, pitch = sums_of<kind> * panel + team;     // no bank conflicts of a warp's teams
+  constexpr int panel = row.panel, pitch = sums_of<kind> * panel + team;     // avoids bank conflicts of a warp's teams
   const int place = int(threadIdx.x) / team * pitch;
   for (int k = 0; k < per_thread; ++k) sums[place + row.column(0, k)] = gain_sum[k];
   for (int k = 0; layer && k < per_thread; ++k) sums[place + row.column(panel, k)] = bias_sum[k];

@@ -28,7 +28,7 @@ struct Weights {
   Accumulator dw, db;
   const real *x = nullptr, *dy = nullptr;
   int in = 0, out = 0;
-  int64_t beside = 0;              // tiles of other sums in the same launch, which fill the GPU too
+  int64_t beside = 0;              // tiles of other sums in the same launch, which help to fill the GPU
 };
 inline void multiply(int64_t rows, const Weights& w) {
   if (!w.dw && !w.db) return;
@@ -43,7 +43,7 @@ inline void multiply(int64_t rows, const Weights& w) {
   real* const of_b = partial + in_fours(n);
   multiply({.term = {{splits(across(w.x, w.in)), splits(across(w.dy, w.out)), splits.length}},
             .c = partial,
-            .m = w.dw ? w.in : 0,                            // no rows of dw, but the sums of dy's columns
+            .m = w.dw ? w.in : 0,                            // 0 rows: no dw, only the sums of dy's columns
             .n = w.out,
             .parts = splits.count,
             .k_total = rows,

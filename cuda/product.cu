@@ -181,7 +181,7 @@ Touched touched(const Job& j) {
       const int64_t lines = f.is_along ? width : sum, of_line = f.is_along ? sum : width;
       if (lines > 0 && of_line > 0) all.read.add(f.at, last * f.step + (lines - 1) * f.line + of_line);
     };
-    const int64_t longest = j.term[t].k;                       // the last split may have fewer
+    const int64_t longest = j.term[t].k;                       // the last split may have fewer terms
     for (const Factor* f : {&j.term[t].a, &j.term[t].b})
       read(*f, f == &j.term[t].a ? j.m : j.n, f->step == 0 ? longest : k);
   }

@@ -17,7 +17,7 @@ struct Factor {
   const real* at = nullptr;
   int line = 0;
   bool is_along = false;
-  int64_t step = 0;                // from one part of the job to the next
+  int64_t step = 0;                // numbers from one part of the job to the next
   FIELDS(Factor, at, line, is_along, step)
   __device__ bool whole() const { return aligned(at) && line % 4 == 0 && step % 4 == 0; }
 };
@@ -49,7 +49,7 @@ struct Job {
   Finish finish = {};
   int parts = 0;                   // 0: there is nothing to do
   int64_t k_total = 0;             // terms of all parts: the last split may have fewer than k
-  int64_t c_step = 0;              // from one part's results to the next's
+  int64_t c_step = 0;              // numbers from one part's results to the next part's
   real* b_sums = nullptr;          // (n) for each part, c_step apart: sums of b's columns, or null
   unsigned first_block = 0;
   friend auto fields(const Job& job) {                         // terms beyond `terms` are not read

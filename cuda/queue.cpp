@@ -120,7 +120,7 @@ struct Queue {
   Arguments arguments;                     // for launches outside steps
   std::array<std::pair<real*, int64_t>, 16> scratch{};
   std::vector<Read> reads;
-  char* bounce = nullptr;                  // pinned, for writes outside steps
+  char* bounce = nullptr;                  // pinned memory, for writes outside steps
 };
 Queue& queue() { return of_this_queue<Queue>(); }
 

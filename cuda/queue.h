@@ -45,7 +45,7 @@ void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);
 struct Extent { const void *begin = nullptr, *end = nullptr; };
-Extent where_sums_go();                    // the results of all sums that are held back lie within
+Extent where_sums_go();                    // the memory that has the results of all held-back sums
 void drop_products();                      // after an error
 void drop_sums();
 void use_matmul(Rounding, bool by_library);  // for products from here on; the library is cuBLAS
@@ -60,7 +60,7 @@ real* memory_for_good(int64_t n);
 void run_or_record(std::function<void()>);
 void check_device_memory(const void* at);      // throws Failure for a pointer to other memory, except null
 bool memory_is_poisoned();                       // cuda/backend.h
-constexpr size_t device_bytes = size_t(1) << 36; // the most memory of the emulated GPU, and its start
+constexpr size_t device_bytes = size_t(1) << 36; // size and start of the emulated GPU's memory
 char* device_begin();
 #else
 cudaStream_t stream();

@@ -57,7 +57,7 @@ std::string name_of(uint32_t code) {
   return all.substr(from, all.find('(', from) - from);
 }
 std::string line_of(uint32_t code) {
-  const std::string all = ask_addr2line("-s", code - 1);  // within the call, not after it
+  const std::string all = ask_addr2line("-s", code - 1);  // - 1: within the call, not after it
   return all.substr(0, all.find(' '));
 }
 

@@ -35,7 +35,7 @@ struct DiagonalSums {
   FIELDS(DiagonalSums, r, bias, pitch)
 };
 
-constexpr int64_t most_diagonal_sums = 2 << 20;   // for all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
+constexpr int64_t most_diagonal_sums = 2 << 20;   // reals of all sequences; at most 8 Mi in all may wait (cuda/sums.cu)
 inline int diagonals_of(const AttentionArgs& x) { return x.queries + x.keys - 1; }
 
 // How many reals one sequence has in these sums.
@@ -59,7 +59,7 @@ inline bool diagonals_fit(const AttentionGrads& d, const AttentionArgs& x) {
 // `begin` queries see none of the keys.
 struct WeightTile {
   int b0, head, i0, j0, begin, rows, keys;
-  bool first, last;                  // among the tiles with these queries
+  bool first, last;                  // whether it is the first, the last tile of these queries
 };
 
 // Rows of eight channels whose first halves lie side by side, and after them the second halves, so that neighbours are
@@ -102,7 +102,7 @@ __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights,
     }
     const int row = tile.j0 - tile.i0 + ahead + x.queries - 1;
     if (row < 0 || row >= x.queries + x.keys - 1) continue;
-    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // else earlier queries have the diagonal, too
+    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // else earlier queries have this diagonal, too
     const int64_t sequence = (tile.b0 + n) * sums.pitch, to = int64_t(row) * x.heads + tile.head;
     if constexpr (relative)
       if (sums.r) put(sums.r + sequence + to * x.rel_dim, empty, 0, x.rel_dim, cut.whole, total);
@@ -123,10 +123,10 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
   const int head = int(blockIdx.y) / groups, c0 = int(blockIdx.y) % groups * lane_channels;
   const int i0 = int(blockIdx.x) / tiles * warp, j0 = int(blockIdx.x) % tiles * collect_keys;
   const int lane = int(threadIdx.x) % warp, at = i0 + lane, i = from + at;
-  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // end of the keys that are seen, if plain
+  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // where the seen keys end, if plain
   Eight total[collect_keys] = {};
   for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
-    Eight y[2] = {};  // two sequences, so that more loads are under way at a time
+    Eight y[2] = {};  // for two sequences, so that more loads are under way
     real weight[2][collect_keys] = {};
     UNROLL for (int v = 0; v < 2; ++v) {
       const int b = b0 + v * warps;
@@ -198,7 +198,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       place[u] = e < count ? pairs[e] - first : -1;
     }
     int found[pairs_at_once];
-    do {  // finds some pairs, each as row of the block x run + place in the run
+    do {  // finds pairs, each stored as (row of the block) run + place in the run
       for (int& one : found) one = -1;
       UNROLL for (int& one : found) {
         for (int u = 0; u < 4; ++u)
@@ -209,7 +209,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
           if (place[u] * run + u * warp + lane == one) place[u] = -1;
       }
       if (found[0] < 0) break;
-      real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
+      real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // all are loaded before any is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
         const int place_in_run = larger(found[v], 0) % run;     // if none was found, 0, which exists

@@ -54,7 +54,7 @@ struct Row {
   }
   __device__ void add(const Accumulator& y, const real (&v)[per_thread], int p) const {
     real sum[per_thread] = {};
-    if (!y.empty) read(sum, y.at, p, 0);     // all reads before the first write: then they are under way together
+    if (!y.empty) read(sum, y.at, p, 0);     // all reads come first, so that they are under way together
     for (int k = 0; k < per_thread; ++k) sum[k] += v[k];
     write(y.at, sum, p);
   }

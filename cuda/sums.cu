@@ -51,11 +51,11 @@ __global__ void add_partial_sums(const Sections sections) {
 // Partial sums lie in chunks that are always filled in the same order, so that a replayed step finds them again.
 struct Chunk { real* at; int64_t size; };
 struct Waiting {
-  std::vector<Section> sections, started;                      // started: the memory is free again
+  std::vector<Section> sections, started;                      // started: their memory may be reused
   Extent extent;                                               // memory that sections add to
   std::vector<Chunk> chunks;
   size_t chunk = 0;
-  int64_t used = 0, all_used = 0;                              // this chunk's and all chunks', in reals
+  int64_t used = 0, all_used = 0;                              // reals used in this chunk, and in all chunks
   int64_t open = 0;                // reals reserved for an op that has not called add_up_later() yet
   void forget() {
     sections.clear(), extent = {};

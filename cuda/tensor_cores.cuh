@@ -49,7 +49,7 @@ __device__ inline float to_tf32(float x) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return __uint_as_float(bits);
 #else
-  return x;                        // never started there: see driver::has_tensor_cores()
+  return x;                        // such a GPU never starts it: see driver::has_tensor_cores()
 #endif
 }
 __device__ inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {

@@ -9,7 +9,7 @@ template <int team>
 __global__ void top_of_rows(real* y, real* at, const real* x, int64_t rows, int n, int k) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     real v[per_thread];
-    const bool again = n > row.panel;                    // here a warp takes long rows too
+    const bool again = n > row.panel;                    // reads panels again: a warp takes long rows too
     if (!again) row.read(v, x, 0, -INFINITY);
     Found last{};
     for (int r = 0; r < k; ++r) {
@@ -33,7 +33,7 @@ __global__ void top_of_rows_backward(Accumulator dx, const real* dy, const real*
     const real none[per_thread] = {};
     for (int p = 0; p < n && dx.empty; p += row.panel) row.write(dx.at, none, p);
     __syncwarp();
-    for (int r = row.lane; r < k && row.n; r += team) {  // all columns of a row are different
+    for (int r = row.lane; r < k && row.n; r += team) {  // the k columns of a row differ from each other
       const int64_t to = row.start() + int64_t(at[row.i * k + r]);
       dx.at[to] += dy[row.i * k + r];
     }

@@ -19,7 +19,7 @@ const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 
 constexpr int end = 64;  // how many tokens at the end of a text are tested
 struct Lesson {
-  Ids read, expected;  // (sequences, T) each; expected: the token after each one read
+  Ids read, expected;  // (sequences, T) each; expected: the token after each token read
   double least = 0;    // the loss, in nats a token, of the best possible model at the end of these texts
 };
 Lesson lesson(int sequences, int length, Stream stream) {

@@ -16,7 +16,7 @@ int main() {
   Params params(1);  // the seed of the first weights
   const Tensor w1 = params.normal("hidden.weight", {2, 8}, 1), b1 = params.full("hidden.bias", {8}, 0);
   const Tensor w2 = params.normal("output.weight", {8, 2}, 1), b2 = params.full("output.bias", {2}, 0);
-  params.pack();  // all in one buffer, for Adam
+  params.pack();  // moves all into one buffer, for Adam
   Adam adam(params, 0.05);
 
   for (int step = 0; step < 200; ++step, ++adam.step) {

@@ -13,7 +13,7 @@ struct Adam {
   double decay = 0;          // a step first multiplies each matrix by 1 - lr decay
   Tensor m, v;               // (count) each: first and second moments
   Tensor squares;            // the latest gradient's sum of squares: a double in the memory of reals
-  int64_t step = 0;          // updates done; counted by the caller
+  int64_t step = 0;          // number of updates so far; the caller counts
 
   Adam() = default;  // for a model that is not trained
   Adam(const Params&, double lr);

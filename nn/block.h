@@ -14,10 +14,10 @@ struct LayerPass {
   const Encoding& encoding;
   const Temperature& temperature;
   const Positions& positions;
-  Dropout dropout;       // after the first sub-layer; the second uses the next site
+  Dropout dropout;       // dropout after the first sub-layer; after the second it uses the next site
   Trace* trace = nullptr;
-  const PositionSample* documents = nullptr;   // for sequences of several documents: read in place of `positions`
-  int earlier = 0;       // blocks of the loops before this one: a trace numbers this block after them
+  const PositionSample* documents = nullptr;   // if sequences have several documents, read in place of `positions`
+  int earlier = 0;       // number of blocks in earlier loops: a trace counts this block after them
   Dropout second_dropout() const {
     Dropout d = dropout;
     ++d.stream.site;
@@ -25,7 +25,7 @@ struct LayerPass {
   }
 };
 
-class EncoderBlock {                               // poslab::Block is a piece of memory
+class EncoderBlock {                               // not just Block: poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
   // Computes only the last `num_queries` of the T slots: (B, T, C) -> (B, num_queries, C). The other slots are read as

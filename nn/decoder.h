@@ -16,10 +16,10 @@ struct DecoderSpec {
   int vocabulary = 256;
   int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
   int loops = 1;                                 // how many times a pass goes through the blocks
-  int head_dim = 0;                              // of a query, key or value; 0: d_model / heads
-  bool biases = false;                           // of queries, keys and values
+  int head_dim = 0;                              // size of a query, key or value; 0: d_model / heads
+  bool biases = false;                           // whether queries, keys and values have biases
   bool output_bias = false;                      // of attention's output projection
-  bool tied = false;                             // the head is the embedding, transposed
+  bool tied = false;                             // whether the head is the embedding, transposed
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
@@ -70,7 +70,7 @@ class Decoder {
   // parameters, which were not trained.
   Decoder with_encoding(const Chosen<Scheme>&) const;
   Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;
-  Decoder with_loops(int) const;                 // goes through its blocks this many times, its weights shared
+  Decoder with_loops(int) const;                 // a copy with this many loops and shared weights
 
  private:
   Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;

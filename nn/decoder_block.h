@@ -51,9 +51,9 @@ class DecoderBlock {
   Tensor normalize_heads(const Tensor& x, const Tensor& gain, int heads) const;
   DecoderBlockSpec spec_;
   std::string name_;                               // "block2"
-  Tensor gain1_, gain2_;                           // (C), or absent: before attention, before the feed-forward
-  Tensor gain_after1_, gain_after2_;               // (C), or absent: after each of them
-  Tensor query_gain_, key_gain_;                   // (D) of each head, (H D) and (G D) of all, or absent
+  Tensor gain1_, gain2_;                           // (C), or absent: before attention, before feed-forward
+  Tensor gain_after1_, gain_after2_;               // (C), or absent: after attention, after feed-forward
+  Tensor query_gain_, key_gain_;                   // (D) for each head, (H D) and (G D) for all, or absent
   Weight query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C)
   Tensor query_bias_, key_bias_, value_bias_, output_bias_;   // (H D), (G D) twice, (C), or absent
   FeedForward gated_;

@@ -7,7 +7,7 @@ namespace poslab {
 BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace* trace) {
   BlockInput in{gather(rows, tokens)};
   const bool as_rows = rows.device() == Device::cpu && !(trace && trace->wants("embedding"));
-  if (as_rows) in.table = rows, in.at = tokens;                // on a GPU launches cost more than products
+  if (as_rows) in.table = rows, in.at = tokens;                // not on a GPU, where launches cost more than products
   return in;
 }
 

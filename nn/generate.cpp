@@ -57,7 +57,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
     left -= p[n];
     if (left < 0) return order[n];
   }
-  return best;  // only rounding errors lead here
+  return best;  // reached only through rounding errors
 }
 
 void check_generation(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted) {

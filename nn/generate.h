@@ -17,7 +17,7 @@ struct TokenChoice {
   double temperature = 1;
   int top_k = 0;
   double top_p = 1;
-  void check() const;                            // throws BadInput: a number out of range
+  void check() const;                            // throws BadInput for a number out of range
 };
 // logits (vocabulary), a random number in [0, 1) -> a token. Throws Failure for a NaN or an infinite largest logit.
 int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
@@ -28,7 +28,7 @@ struct Generation {
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
   int tokens = 0;                                // only the first `tokens` of the vocabulary are drawn; 0: all
-  int bucket = 128;                              // on a GPU: tokens that one recorded step serves
+  int bucket = 128;                              // on a GPU: how many tokens one recorded step serves
 };
 // Reads the prompt at once and passes each new token to `take`, which may end the generation by returning false. The
 // logits equal those of a full pass over all earlier tokens; if a scheme or sampler depends on the number of slots,

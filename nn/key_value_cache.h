@@ -18,7 +18,7 @@ namespace poslab {
 
 class KeyValueCache {
  public:
-  struct Entries { Tensor k, v, x{}; };   // (B, n, G, D), (B, n, G, Dv), (B, n, C), or absent where not kept
+  struct Entries { Tensor k, v, x{}; };   // (B, n, G, D), (B, n, G, Dv), (B, n, C), or absent if not kept
   struct Sizes { int key_heads, head_dim, value_dim, d_model; };
   // Has room for `capacity` tokens in each of `sequences` sequences. with_states: for each layer, whether x is kept.
   // Throws BadInput for a size below 1.
@@ -27,11 +27,11 @@ class KeyValueCache {
   int sequences() const { return sequences_; }
   int length() const { return length_; }         // tokens kept
   int capacity() const { return capacity_; }
-  int64_t numbers_per_token() const;             // for one sequence, in all layers
+  int64_t numbers_per_token() const;             // numbers for one sequence, in all layers
   // Writes the entries of n new tokens after the kept ones, and returns all: (B, length() + n, ...). length() does not
   // change until advance(), so that every layer writes at the same slots. Throws BadInput if they do not fit.
   Entries append(int layer, const Entries& added) const;
-  void advance(int n) { length_ += n; }          // once all layers have the n tokens
+  void advance(int n) { length_ += n; }          // called once all layers have the n tokens
   void clear() { length_ = 0, multiple_ = 1; }   // no longer padded
   // For one sequence whose tokens come one at a time from here on: append() returns slots(1) slots, a multiple of
   // `multiple`, of which key_lengths(1) are kept. The capacity must be a multiple, too.

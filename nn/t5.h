@@ -20,7 +20,7 @@ struct T5Spec {                                  // defaults: T5-small
   int d_model = 512, d_ff = 2048;
   std::optional<Activation> gate{};              // activation of the gate: gelu_tanh in v1.1; absent: no gate, v1.0
   Activation activation = Activation::relu;      // without a gate
-  bool tied = true;                              // the head is the embedding, transposed (v1.0)
+  bool tied = true;                              // whether the head is the embedding, transposed (v1.0)
   std::optional<bool> scaled{};                  // the head's input is multiplied by 1 / sqrt(d_model); absent: if tied
   double epsilon = 1e-6;                         // of RMSNorm
   int start = 0;                                 // the first token of decoding, which also pads

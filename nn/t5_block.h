@@ -15,7 +15,7 @@ namespace poslab {
 
 struct T5BlockSpec {
   int heads, head_dim, d_model, d_ff, layer;   // layer: its number, from 0
-  bool decoder;  // a causal mask, and cross-attention
+  bool decoder;  // with a causal mask and cross-attention
   bool gated;
   Activation activation;
   bool unscaled;  // logits have no factor 1 / sqrt(D), which is in the initial W_q instead

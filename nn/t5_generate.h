@@ -19,7 +19,7 @@ struct T5Generation {
   EarlyStopping early_stopping = EarlyStopping::off;
   std::vector<int> ends{};                       // tokens that end an answer
   Chosen<Sampler> positions = choose_sampler("sequential");   // of the decoder
-  void check() const;                            // throws BadInput: a number out of range, positions that are drawn
+  void check() const;                            // throws BadInput for a number out of range and for random positions
 };
 
 // Greedy answers: for each sequence of states (B, T, d_model) the tokens after the start token, at most `count`, up to

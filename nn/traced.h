@@ -32,7 +32,7 @@ class TracedUpdate {
 
  private:
   struct Watched {
-    std::string name;                    // "update." and the parameter's
+    std::string name;                    // "update." and the parameter's name
     Tensor parameter, before;
   };
   Trace* trace_;

@@ -54,7 +54,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     const int layer = n % spec_.layers;
     if (n > 0 && layer == 0) in = {in.x + input};
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(n);     // a block draws twice
-    const int queries = n + 1 == blocks ? outputs : T;        // nothing reads the last block's other slots
+    const int queries = n + 1 == blocks ? outputs : T;        // no result reads the last block's other slots
     const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
                              pass.positions.at_layer(layer), drop, pass.trace, nullptr, n - layer};
     in.terms = terms[size_t(layer)];

@@ -29,7 +29,7 @@ struct TransformerSpec {
 struct Pass {
   const PositionSample& positions;
   Dropout dropout;           // each dropout of the model draws at stream.site + its own index
-  Trace* trace = nullptr;    // changes no result, unless it replaces an activation
+  Trace* trace = nullptr;    // changes results only if it replaces an activation
 };
 
 class Transformer {
@@ -42,7 +42,7 @@ class Transformer {
   const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with other layers of positions, one for each block.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
-  Transformer with_loops(std::optional<int>) const;   // goes through its layers this many times, its weights shared
+  Transformer with_loops(std::optional<int>) const;   // a copy with this many loops and shared weights
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 

@@ -6,8 +6,8 @@
 namespace poslab {
 
 struct Weight {
-  Tensor own{};                                  // the parameter, (in, out); of a table (rows, columns)
-  StoredMatrix stored{};                         // or the stored matrix, (out, in); of a table (rows, columns)
+  Tensor own{};                                  // the parameter, (in, out), or (rows, columns) for a table
+  StoredMatrix stored{};                         // or the stored matrix, (out, in), or (rows, columns) for a table
   Device device() const { return stored ? stored.device : own.device(); }
 };
 

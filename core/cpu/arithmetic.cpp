@@ -161,7 +161,7 @@ void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, 
   }
 }
 
-// The innermost dimension stays, and rows are added. If columns are few and rows many, runs of rows are units too.
+// The innermost dimension stays, and rows are added. If columns are few and rows are many, rows are split too.
 void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
   const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks,
                 depth = reduced.count();

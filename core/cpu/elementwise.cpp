@@ -53,7 +53,7 @@ Vec sin(Vec x) {
 Vec log(Vec x) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
   const Vec positive = x > 0 ? x : splat(1.f);
-  const auto tiny = positive < std::numeric_limits<float>::min();     // subnormal numbers are scaled up first
+  const auto tiny = positive < std::numeric_limits<float>::min();     // whether x is subnormal: it is scaled up first
   const Vec in = tiny ? positive * 8388608.f : positive;
   Int bits;
   __builtin_memcpy(&bits, &in, sizeof bits);

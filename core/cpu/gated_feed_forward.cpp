@@ -16,7 +16,7 @@ struct HiddenBlock {
   int m, j, n;
 };
 
-// f(index in a and c, index in the block, number of elements) for each vector of the block
+// Calls f(index in a and c, index in the block, number of elements) for each vector of the block.
 template <class F>
 void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
   for (int i = 0; i < b.m; ++i)

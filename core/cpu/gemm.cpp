@@ -33,7 +33,7 @@ void gemm(int m, int n, int k, const Left& a, const real* b, ptrdiff_t b_row, re
           const Finish& finish) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
-    if constexpr (W > 0)  // for doubles in 16 bytes lanes / 4 is 0, and unused templates are compiled too
+    if constexpr (W > 0)  // lanes / 4 is 0 for doubles in 16 bytes; this branch would be compiled too
       if (j + W * N <= n) j = blocks<Factors, W, N>(m, n, k, a, b, b_row, c, c_row, finish, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();

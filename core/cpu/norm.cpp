@@ -10,7 +10,7 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 constexpr int row_block = 32;          // rows of one piece of work
-constexpr int max_partial_sums = 16;   // for dgain and dbias, whatever the number of threads
+constexpr int max_partial_sums = 16;   // partial sums of dgain and of dbias, for any number of threads
 using Rms = std::integral_constant<NormKind, NormKind::rms>;
 using Layer = std::integral_constant<NormKind, NormKind::layer>;
 

@@ -27,7 +27,7 @@ template <class Round>
 struct Right {          // the factor b: b_pj = at[p row + j]
   const real* at = nullptr;
   ptrdiff_t row = 0;
-  bool packed = false;  // by Multiply: each row then holds two rows of b as pairs, or one rounded row
+  bool packed = false;  // by Multiply: a row then holds two rows of b as pairs, or one rounded row
 };
 
 // With fewer rows of a than this, copying b would take as long as the product.

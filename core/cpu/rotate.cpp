@@ -62,7 +62,7 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   const bool in_lanes = lanes % head_dim == 0;
   const bool whole = head_dim % lanes == 0 && (interleaved || half % lanes == 0);
   const real sign = back ? -1 : 1;
-  const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves
+  const int sharing = table_batch == 1 ? batch : 1;              // number of rows of x that one row of the table serves
   const int laid_out = in_lanes ? lanes : whole ? head_dim : 0;  // cosines of one slot in the table; as many sines
   // A thread takes at least 8192 numbers at a time, and at least 8 slots where heads are whole vectors.
   const int64_t work = int64_t(n) * sharing, enough = work < 8192 ? 8192 / work : 1;

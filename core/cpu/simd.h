@@ -68,7 +68,7 @@ inline V multiply_add(V a, Factor b, V c) {
   return a * b + c;
 }
 
-// The lanes below n, n < lanes: true is -1, as in vector comparisons.
+// A mask of the lanes below n, n < lanes: true is -1, as in vector comparisons.
 #ifdef POSLAB_DOUBLE
 typedef int64_t LaneMask __attribute__((vector_size(vector_bytes)));
 #else

@@ -68,11 +68,11 @@ int _Unwind_CallPersonality(void* thrown) {
   const uint8_t* at = __wasm_lpad_context.table;
   __wasm_lpad_context.selector = 0;
   constexpr uint8_t omitted = 0xFF;
-  ++at;                                                   // the start of landing pads, for which wasm has no use
+  ++at;                                                   // skips the start of landing pads, which wasm does not need
   const uint8_t types_as = *at++;
   const uint32_t to_types = types_as == omitted ? 0 : read_unsigned(at);
-  const uint8_t* const types = at + to_types;             // types lie before it, the first one last
-  ++at;                                                   // the encoding of the list of landing pads: LEB128
+  const uint8_t* const types = at + to_types;             // types lie before this address, the first one last
+  ++at;                                                   // skips the encoding of the list of landing pads: LEB128
   const uint32_t length = read_unsigned(at);
   const uint8_t* const actions = at + length;
   uint32_t action = 0;
@@ -93,7 +93,7 @@ int _Unwind_CallPersonality(void* thrown) {
   }
   return 0;
 }
-int __gxx_wasm_personality_v0() { std::abort(); }         // named by the tables, and never called
+int __gxx_wasm_personality_v0() { std::abort(); }         // the tables name it, but nothing calls it
 
 void* __cxa_allocate_exception(size_t bytes) noexcept {
   void* const at = std::malloc(sizeof(Thrown) + bytes);

@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-constexpr int max_own_queues = 32;              // the most that a GPU serves at the same time
+constexpr int max_own_queues = 32;              // the most queues that a GPU serves at the same time
 constexpr int max_queues = 1 + max_own_queues;   // and queue 0
 inline thread_local int queue_of_thread = 0;
 inline int queue_number() { return queue_of_thread; }

@@ -18,7 +18,7 @@
 namespace poslab {
 namespace {
 
-thread_local bool inside = false;   // this thread is running a piece: it runs its own jobs alone
+thread_local bool inside = false;   // whether this thread runs a piece; it then runs its own jobs alone
 
 void pause() {
 #if defined __x86_64__

@@ -33,7 +33,7 @@ std::vector<double> random_direction(size_t input, size_t n) {
 // the time of these tests, so they are computed once for each of op_cases().
 struct Expected {
   Array value;
-  int elements = sizeof(real) == 8 ? 4 : 2;          // elements of each input whose derivatives are checked
+  int elements = sizeof(real) == 8 ? 4 : 2;          // number of elements of each input whose derivatives are checked
   std::vector<std::vector<double>> derivatives = {};
 };
 const Expected& expected(const OpCase& c, const Arrays& x) {
@@ -167,11 +167,11 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
 TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
   const OneThread one;
   std::vector<OpCase> large = op_cases(For::bench);                  // large enough to be split among threads
-  std::erase_if(large, [](const OpCase& c) {                         // all gates are split alike
+  std::erase_if(large, [](const OpCase& c) {                         // one gate is enough: all are split alike
     return !is_product(c) || (c.kernel == "gated_feed_forward" && !c.name.starts_with("silu ("));
   });
   CHECK(large.size() > 4);
-  if (sizeof(real) == sizeof(double)) large.clear();  // split at the same indices, and the naive engine is slow
+  if (sizeof(real) == sizeof(double)) large.clear();  // doubles are split at the same indices, and naive is slow
   std::map<const OpCase*, Result> ours;
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
@@ -214,7 +214,7 @@ TEST_CASE("ops: every instruction set of this processor") {
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
     const Array y = c.reference(in_double(x));
-    use_isa(available_isas().front());      // baseline, unless this is a build for one machine
+    use_isa(available_isas().front());      // baseline, unless the build is for one machine
     const Result simplest = run(c, x);
     for (const std::string& name : available_isas()) {
       INFO(title(c) << " on " << name);

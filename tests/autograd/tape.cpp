@@ -180,7 +180,7 @@ TEST_CASE("tape: a loss is refused if another thread computed its inputs, whose 
   CHECK(w.grad().values() == std::vector<real>{6, 6});
 }
 
-#ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
+#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is an allocation of its own
 TEST_CASE("memory: keeping one number of each pass keeps no block of megabytes") {
   const Tensor x = Tensor::full({1024, 256}, 1), w = Tensor::full({256, 256}, real(0.01));
   std::vector<Tensor> kept;
@@ -253,7 +253,7 @@ TEST_CASE("tape: a piece is taken off the tape, and can go backward again, also 
 
 TEST_CASE("tape: a piece goes backward through the ops that led to the result, and through no others") {
   const Tensor x = leaf(3), dy = Tensor::full({2}, 1);
-  TapePiece(tape_length()).backward(x, dy);  // nothing was recorded: nothing happens
+  TapePiece(tape_length()).backward(x, dy);  // nothing was recorded, so nothing happens
   CHECK(!x.has_grad());
   for (const int level : {0, 2}) {  // with the checks of POSLAB_DEBUG, and without
     CAPTURE(level);
@@ -261,7 +261,7 @@ TEST_CASE("tape: a piece goes backward through the ops that led to the result, a
     set_debug_level(level);
     int used = 0, unused = 0;
     const std::vector<Tensor> two = double_and_square(x, &used), aside = double_and_square(x, &unused);
-    const Tensor y = two[1] * 5;  // of the second result only: the first has no gradient
+    const Tensor y = two[1] * 5;  // only the second result is used: the first has no gradient
     TapePiece(0).backward(y, dy);
     set_debug_level(before);
     CHECK(x.take_grad().values() == std::vector<real>(2, 5 * 2 * 3));

@@ -4,6 +4,6 @@
 
 namespace poslab::test {
 
-int64_t allocations();         // by this thread so far; always 0 under a sanitizer, which brings its own operator new
+int64_t allocations();         // so far by this thread; always 0 under a sanitizer, which has its own operator new
 
 }  // namespace poslab::test

@@ -72,7 +72,7 @@ TEST_CASE("choices: a spelling sets options, and is printed with those that diff
   CHECK(split("e+5", '+') == std::vector<std::string>{"e", "5"});
   CHECK(split("+5", '+') == std::vector<std::string>{"", "5"});
   CHECK(split("none*4+alibi*4+1e", '+') == std::vector<std::string>{"none*4", "alibi*4", "1e"});
-  CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads an undeclared option
+  CHECK_THROWS_AS(c.choices["wndow"], Failure);   // as if a scheme read an undeclared option
 }
 
 TEST_CASE("choices: -0 is 0") { CHECK(spelled(read_number("x", "-0.0", {-1, 1}, "")) == "0"); }

@@ -252,7 +252,7 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   // block, except its k v, only for output slots. Without these two savings a layer has 12 B T, in all 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
   const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
-  const double keys = layers * distances * C * C;                           // of sinusoids, which need no gradient
+  const double keys = layers * distances * C * C;                           // keys of sinusoids, which need no gradient
   const double pairs = B * H * T * D * ((layers - 1) * T + out);          // q k, q_rel r, a v; two derivatives of each
   CHECK(flops() == doctest::Approx(2 * (3 * weights + 2 * keys + 3 * 3 * pairs)).epsilon(1e-12));
   CHECK(flops() == doctest::Approx(7.61e9).epsilon(0.001));

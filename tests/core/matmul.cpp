@@ -69,7 +69,7 @@ TEST_CASE("products by four threads have the bits of those by one") {
     use_isa(set);
     for (const Case& x : cases) {
       const Factors factors(x.p);
-      const int rounds = by == Engine::naive ? 1 : x.rounds;   // it has no buffers, and is slow
+      const int rounds = by == Engine::naive ? 1 : x.rounds;   // the naive engine has no buffers, and is slow
       INFO(set, ", ", engine_names[int(by)], ": ", x.p.batch, " of ", x.p.m, "x", x.p.k, "x", x.p.n);
       set_threads(1);
       const Reals expected = factors.multiply(by);

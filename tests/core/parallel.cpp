@@ -88,7 +88,7 @@ TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
   set_threads(2);
   int64_t both = 0;
   std::atomic<int> begun = 0;
-  parallel_for(2, [&](int64_t i) {  // neither ends before the other has begun, so each has its own thread
+  parallel_for(2, [&](int64_t i) {  // neither piece ends before the other begins, so each has its own thread
     begun.fetch_add(1, std::memory_order_relaxed);
     while (begun.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     both += i;

@@ -85,14 +85,14 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     becomes(tf32, 1 + two_to(-11), 1 + two_to(-10));                       // ties go away from 0
     becomes(tf32, -1 - two_to(-11), -1 - two_to(-10));
     becomes(tf32, 1 + two_to(-11) - two_to(-23), 1);
-    becomes(tf32, 2 - two_to(-23), 2);                                     // and into the next power of two
+    becomes(tf32, 2 - two_to(-23), 2);                                     // ties may go into the next power of two
     becomes(tf32, two_to(-137), two_to(-136));                             // a subnormal tie
     becomes(tf32, tiny, 0);
     becomes(tf32, most, INFINITY);
     becomes(bf16, 1 + two_to(-8), 1);                                      // ties go to even
     becomes(bf16, 1 + 3 * two_to(-8), 1 + two_to(-6));
     becomes(bf16, -1 - two_to(-8) - two_to(-23), -1 - two_to(-7));
-    becomes(bf16, two_to(-127), 0);  // subnormal, and the next line is the largest subnormal number
+    becomes(bf16, two_to(-127), 0);  // subnormal; the next line has the largest subnormal number
     becomes(bf16, two_to(-126) - two_to(-149), 0);
     becomes(bf16, -two_to(-126), -two_to(-126));
     becomes(bf16, -most, -INFINITY);
@@ -102,7 +102,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
 
       std::vector<double> x;
       Rng rng({0, 11, uint32_t(form.bits)});
-      for (int n = 0; n < 3000; ++n) {                       // of all magnitudes; every third one a tie
+      for (int n = 0; n < 3000; ++n) {                       // numbers of all magnitudes; every third one is a tie
         const auto mantissa = float(2 * rng.uniform() - 1);
         const double of_bits = rounded(mantissa, form), half = two_to(std::ilogb(of_bits) - form.bits);
         x.push_back(double(float(std::ldexp(n % 3 ? double(mantissa) : of_bits + half, int(rng.below(270)) - 140))));
@@ -294,7 +294,7 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
     const Result thrice = run(c, c.op, x, all_inputs, 3);  // each pass adds to the gradients
     for (size_t i = 0; i < x.size(); ++i)
       CHECK(difference(thrice.grads[i], rough.grads[i], floor_of(rough), 3) <= repeat_tolerance);
-    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // with a single gradient wanted
+    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // with only one gradient wanted
       const Result one = run(c, c.op, x, [&](size_t i) { return i == only; });
       CHECK(difference(one.grads[only], rough.grads[only], floor_of(rough)) < 0.01);
     }

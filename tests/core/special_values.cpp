@@ -128,14 +128,14 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
                    error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
       if (!(error <= most)) most = error;   // also if the error is NaN
     }
-    return most / 5.96e-8;   // in half the distance between floats just below 1
+    return most / 5.96e-8;   // in units of half the distance between floats just below 1
   };
   std::vector<float> all, positive;
   for (double x = 1e-37; x < 85; x *= 1.0003) all.push_back(float(x)), all.push_back(float(-x));
   for (double x = 1e-44; x < 3e38; x *= 1.0007) positive.push_back(float(x));
   for (int i = -1000; i <= 1000; ++i) positive.push_back(1 + float(i) * 1e-6f);
   std::erase(positive, 1.f);
-  std::vector<float> angles;   // also where the reduction changes, and beside zeros of sine and cosine
+  std::vector<float> angles;   // also where range reduction changes, and near zeros of sine and cosine
   for (double x = 1e-37; x < 1e9; x *= 1.0007) angles.push_back(float(x)), angles.push_back(float(-x));
   for (int i = 1; i < 6000; ++i) angles.push_back(float(i * std::acos(0.)));
   const std::string before = isa();

@@ -15,7 +15,7 @@
 namespace poslab::test {
 namespace {
 
-const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // those for doubles do not avoid them
+const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // for doubles, kernels do not avoid them
 
 // About -200, 0 or 200: their exponentials are 0 or of the order of 1, so that the product of two of them does not
 // underflow by itself.

@@ -28,7 +28,7 @@ const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -1
 
 struct Worst {
   double ulps = 0;
-  int differ = 0;  // results that are finite where the formula is infinite or NaN where it is not; none where it is NaN
+  int differ = 0;  // results that are finite where the formula is infinite, or not finite where it is finite
   void meet(real got, double want, double scale) {
     if (std::isnan(want)) return;
     const bool fits = std::isinf(real(want)) ? got == real(want) : std::isfinite(got);

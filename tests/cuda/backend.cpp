@@ -293,7 +293,7 @@ TEST_CASE("cuda: unwanted gradients are not computed, and wanted ones are added 
 TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  std::map<std::string, int> tried;        // by kernel and kind; the first cases of a kind have all variants
+  std::map<std::string, int> tried;        // by kernel and kind; only a kind's first cases try all variants
   int in_threes = 0;
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);

@@ -149,7 +149,7 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
       backend(Device::cuda).leave_queue();                 // forgets recorded steps
       const int before = cuda::recordings();
       CHECK(written("cuda") == written("cpu"));
-      const int recorded = cuda::recordings() - before;    // two buckets, and again if the pool has grown
+      const int recorded = cuda::recordings() - before;    // two buckets; each again if the pool has grown
       const bool by_bucket = k.kind == language_kind();
       CHECK(recorded >= (by_bucket ? 2 : 0));
       CHECK(recorded <= (by_bucket ? 4 : 0));

@@ -75,7 +75,7 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   const Kernels& before = backend(Device::cuda).kernels();
   const int recorded = cuda::recordings();
   const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
-  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are active again
+  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast kernels are active again
   CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory grew
   std::set<std::string> timed;
   for (const Beside& line : lines) {

@@ -244,7 +244,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
     model.net.decode(text(1, 1, 13), 1, {sequential(t), {}}, cache);
   };
   KeyValueCache first = model.net.cache(1, 40), cache = model.net.cache(1, 40);
-  for (int t = 1; t <= 40; ++t) decode(t, first);  // scratch memory of kernels, which then has its final size
+  for (int t = 1; t <= 40; ++t) decode(t, first);  // lets the kernels' scratch memory grow to its final size
   const int64_t before = memory().bytes_in_use;
   for (int t = 1; t <= 40; ++t) {
     decode(t, cache);
@@ -329,7 +329,7 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
       gains += gain, biases += bias;
       if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
     }
-    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's gains are of queries and keys
+    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's gains are for queries and keys
     CHECK(biases == 2 * 4);
   }
 }

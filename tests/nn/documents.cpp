@@ -51,7 +51,7 @@ std::vector<int> span_of(const std::vector<int>& all, int from, int to) {
   return {all.begin() + from, all.begin() + to};
 }
 
-struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: from a whole window
+struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: from an unpacked window
 
 // The losses of a batch's documents, and the gradient of their sum: packed against one document at a time.
 Compared compared(const DecoderSpec& spec, const std::string& sampler) {

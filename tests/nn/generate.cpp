@@ -61,7 +61,7 @@ TEST_CASE("tokens come as often as their probabilities say") {
   // the two most probable tokens have 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783 of the probability
   check_shares({.top_p = 0.78}, {0, 1, 0, 1, 0});
   check_shares({.top_p = 0.79}, {0, e * e, e, e * e, 0});
-  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // the first two are 0.845 of the three that top_k leaves
+  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // the first two have 0.845 of what top_k leaves
   check_shares({.top_p = 1e-9}, {0, 1, 0, 0, 0});
 }
 

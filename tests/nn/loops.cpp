@@ -207,7 +207,7 @@ TEST_CASE("loops: the estimate of memory and time includes them") {
     CHECK(footprint(c).step > 4 * footprint(once).step);
     CHECK(work(c).step > 5 * work(once).step);
     RunSpec grown = c, most = c;
-    grown.set("loops", "length"), most.set("loops", "40");   // the longest input of training
+    grown.set("loops", "length"), most.set("loops", "40");   // 40: the longest input in training
     CHECK(footprint(grown).step == footprint(most).step);
     CHECK(work(grown).step == doctest::Approx(work(most).step * 0.6).epsilon(0.2));
     CHECK(work(grown).test < work(most).test / 2);            // to length 12

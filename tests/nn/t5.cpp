@@ -28,7 +28,7 @@ struct Model {
   explicit Model(const T5Spec& s) : net(params, s) {
     params.pack();
     uint32_t which = 400;
-    for (const Params::Entry& e : params.entries()) {  // as some schemes do nothing with their initial weights
+    for (const Params::Entry& e : params.entries()) {  // changes them, as some schemes do nothing with initial weights
       const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.1);
       for (int64_t i = 0; i < moved.size(); ++i) e.tensor.data()[i] += moved.data()[i];
     }

@@ -119,7 +119,7 @@ TEST_CASE("results that nothing reads are not computed, and the rest is the same
     }
 }
 
-#ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
+#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is an allocation of its own
 // On one thread: with several, a later step may give a thread its first large piece, which needs scratch memory.
 TEST_CASE("after the first steps a training step asks the system for no memory") {
   const int were = threads();

@@ -22,7 +22,7 @@ struct Variant {
   Pairs pairs = Pairs::by_distance;
   std::vector<Form> pieces = {{}};
   bool gain = false;
-  int temperature = 0;              // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
+  int temperature = 0;              // 0: none; 1: shared; bit 1: for each sequence; bit 2: for each head
   int kv_heads = 0, value_dim = 0;  // 0: heads, head_dim
   Offset offset = Offset::last;
   bool lengths = false;  // key lengths: all keys of a sequence, one, none, some
@@ -330,7 +330,7 @@ const Cases forms([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
       add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // all queries see no key, or some
-  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only limits of the keys' slots
+  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only slots of keys are limited
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,
       {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see no key
@@ -352,14 +352,14 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
                 .kv_heads = D == 64 ? 1 : 0,
                 .value_dim = D == 16 ? 33 : 0});
   const Sizes several = {2, 70, 131, 2, 32, 0};
-  add(all, {.n = several, .causal = true});  // queries in the last slots, as with a cache
+  add(all, {.n = several, .causal = true});  // the queries are in the last slots, as with a cache
   add(all, {.n = several, .causal = true, .kv_heads = 1, .offset = Offset::beyond});
   add(all, {.n = several, .offset = Offset::zero, .lengths = true});
   for (const bool causal : {false, true}) {
     add(all, {.n = several, .causal = causal, .pieces = {{-30, 40}, {-far, -30}, {40, far}}});   // ReRoPE's products
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
-  add(all, {.n = several, .gain = true});  // and a term that another kernel takes
+  add(all, {.n = several, .gain = true});  // a term that another kernel takes
   // cuda/attention_wide.cu has blocks of 64 rows and tiles of 32 or 16, and takes all terms but r.
   for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence})
     add(all, {.n = {2, 35, 35, 2, 20, 0},

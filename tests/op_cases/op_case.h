@@ -33,16 +33,16 @@ struct Range { double low = -1, high = 1; };
 struct OpCase {
   std::string kernel;                                 // the forward kernel, as in core/kernels.h
   std::string name;                                   // variant and shapes
-  std::vector<Shape> shapes;                          // of the inputs, which are drawn uniformly from `ranges`
+  std::vector<Shape> shapes;                          // shapes of the inputs, which are drawn uniformly from `ranges`
   std::function<Tensor(const Tensors&)> op;
   std::function<Array(Arrays)> reference;
   std::function<Tensor(const Tensors&)> twin = {};    // the composed form of a fused op
   std::vector<Range> ranges = {};                     // for each input; absent: -1 .. 1
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
-  double step = 1e-4;                                 // of the central differences; small for formulas with kinks
-  bool of_gpu = false;                                // only a GPU has the kernel; a CPU runs its parts
-  double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
+  double step = 1e-4;                                 // step of central differences; small for formulas with kinks
+  bool of_gpu = false;                                // whether only a GPU has the kernel; a CPU runs its parts
+  double flops = 0;                                   // FLOPs of one forward pass; 0: speed is counted in bytes
 };
 
 // Cases for tests are small or odd; those for bench/kernels.cpp have the sizes of training, and need no reference.

@@ -18,7 +18,7 @@ constexpr double small_share = 0.1;
 
 struct Result {
   std::vector<real> value;
-  std::vector<std::vector<real>> grads;   // of each input; empty if it was not requested
+  std::vector<std::vector<real>> grads;   // gradient of each input; empty if not requested
 };
 
 // Whether the op's kernel consists of products, which an engine computes.

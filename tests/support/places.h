@@ -6,7 +6,7 @@ namespace poslab::test {
 
 extern const char* const source_folder;   // of the repository
 extern const char* const program;         // poslab, built beside the tests
-extern const char* const compiler;        // with which this build was made
+extern const char* const compiler;        // the compiler that made this build
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 

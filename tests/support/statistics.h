@@ -24,7 +24,7 @@ double surprise(const std::map<Key, double>& law, const std::map<Key, int>& seen
   }
   if (rare_expected > 0) cell(std::max(rare_expected, 1e-9), rare_seen);
   for (const auto& [key, count] : seen)
-    if (!law.count(key)) return INFINITY;  // it was drawn, but is impossible
+    if (!law.count(key)) return INFINITY;  // an impossible key was drawn
   if (cells < 2) return 0;                 // with a single cell there is nothing to compare
   const double k = cells - 1;
   return (std::cbrt(sum / k) - (1 - 2 / (9 * k))) / std::sqrt(2 / (9 * k));

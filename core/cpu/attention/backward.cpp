@@ -156,7 +156,7 @@ void Unit::products(const Tile& tile, const real* a, const real* dx, int b) cons
 // dq_rel of a group, and the tile's sums of dr and dbias
 void Unit::relative(const Tile& tile, const real* dx, int from, int to) const {
   const int R = x.rel_dim, count = to - from, width = tile.table_width;
-  const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
+  const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // to the same query row of the next sequence
   for (int i = 0; i < tile.m; ++i) {
     const real* dxi = dx + i * tile.width;
     const int64_t query = tile.h.query_row(from, tile.i0 + i) * R;

@@ -22,7 +22,7 @@ constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
 inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // a row length rounded up to whole vectors
 
-// to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, which later loads can forward.
+// to_j = y(j), j < n, for a head's few channels: in vectors of 8, which later loads take from the store buffer.
 template <class Y>
 inline void write_channels(real* to, int n, const Y& y) {
   constexpr int W = smaller(lanes, 8);
@@ -43,12 +43,12 @@ enum Buffer {
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
   int parts = 16, part_size;  // parts of the batch, each with partial sums of dr, dgain and dbias; part_size: sequences
-  int group = 8, block_rows;  // sequences of a group, query rows of a block
+  int group = 8, block_rows;  // number of sequences in a group, of query rows in a block
 
   explicit Tiling(const AttentionArgs& x) {
     while (parts > 2 && int64_t(parts) * x.rows > 8 * 1024) parts /= 2;
     parts = smaller(parts, x.batch);
-    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables are expensive: a whole group shares each
+    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables are expensive, so a whole group shares each of them
       while (parts > 2 && x.batch < parts * group) parts /= 2;
     part_size = (x.batch + parts - 1) / parts;
     parts = (x.batch + part_size - 1) / part_size;
@@ -104,8 +104,8 @@ struct Tile {
   const int i0, m, j0, n;
   const bool first, last;  // whether it is the first, or the last, tile of this block of rows
   const AttentionArgs& x = h.x;
-  const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
-  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those after are undefined
+  const int width = whole_vectors(larger(n, 1));  // reals from one row of logits to the next
+  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; later ones are undefined
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? n : n - 1 + m;
   const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));
@@ -239,7 +239,7 @@ inline void Tile::content(real* s, int b) const {
 inline void Tile::products(real* s, int from, int to) const {
   if (x.q_rel) {
     const int R = x.rel_dim;
-    const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
+    const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // to the same query row of the next sequence
     for (int i = 0; i < m; ++i)
       gemm(to - from, filled, R, {x.q_rel + h.query_row(from, i0 + i) * R, next, 1},
            r + start(i, int64_t(R) * table_width), table_width, s + i * width, sequence, {});
@@ -318,7 +318,7 @@ void for_tiles(const Head& h, const Tiling& tiling, int from, int to, const Begi
                const End& end) {
   const AttentionArgs& x = h.x;
   const bool tables = x.q_rel || x.gain || x.bias;
-  const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
+  const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // number of sequences that one set of tables serves
   for (int b0 = from; b0 < to; b0 += shared)
     for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += tiling.block_rows) {
       const int m = smaller(tiling.block_rows, x.queries - i0);

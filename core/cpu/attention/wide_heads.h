@@ -85,7 +85,7 @@ struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
   int pieces = 0, piece[max_pieces] = {};
-  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: the columns of any piece
+  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: columns that are in any piece
   bool cut = false;                                        // some pair is in no piece, or there are several pieces
 
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {
@@ -172,7 +172,7 @@ inline void exponentials(const PairBlock& block, real* s, PerQuery& max_of, PerQ
   }
 }
 
-// o and the statistics of each row, for one block of queries
+// Computes o and the statistics of each row, for one block of queries.
 inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   const AttentionArgs& x = of.x;
   const int D = x.head_dim, Dv = x.value_dim;

@@ -85,7 +85,7 @@ inline void add_rows(Accumulator to, const real* sums, const Head& h, int b, int
 inline void wide_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                           const real* stats) {
   const int64_t size = int64_t(x.keys) * (x.value_dim + x.pieces * x.head_dim);
-  const int sharing = x.heads / x.kv_heads;  // heads that add to the same sums
+  const int sharing = x.heads / x.kv_heads;  // number of heads that add to the same sums
   for_wide_heads(x, sharing, [&](const Head& h, int b, const KeyRows& rows) {
     const KeyRows sums(x, head_grads_buffer);
     __builtin_memset(sums.v, 0, size_t(size) * sizeof(real));

@@ -14,7 +14,7 @@ namespace {
 
 using cuda::depth, cuda::place, cuda::tile_columns, cuda::warp;
 
-constexpr unsigned columns = 8;      // of quads: 128 bytes, once through all 32 banks
+constexpr unsigned columns = 8;      // columns of quads: 128 bytes, once through all 32 banks
 
 // The number with thousands separated, as pages write it.
 std::string bytes(unsigned n) { return n < 1000 ? fmt::format("{}", n) : fmt::format("{},{:03}", n / 1000, n % 1000); }

@@ -202,7 +202,7 @@ TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and 
                 else __syncthreads();
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
-  const auto at_two_places = [] {             // on two lines, which the arguments of a macro are not
+  const auto at_two_places = [] {             // on two lines; a macro's arguments count as one line
     if (threadIdx.x % 2) return __syncthreads();
     __syncthreads();
   };

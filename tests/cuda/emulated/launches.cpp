@@ -38,7 +38,7 @@ TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU is s
   kilobytes({0});                                   // the first call uploads the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
   for (const double other : {0.5, -7.25, 1e9}) CHECK(kilobytes({other}) >= 256 * 64 * int(sizeof(real)) / 1024);
-  kilobytes({-3000});                               // beyond the rows of the first call
+  kilobytes({-3000});                               // a position beyond the rows of the first call
   CHECK(kilobytes({3000, -2999}) < 2);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
         {"geometric", "sequential", 40, 279, 105, 2380, false},
         {"geometric", "sequential", 40, 254, 105, 2330, true}}) {
     const bool doubles = sizeof(real) > sizeof(float);                       // doubles fill the room for sums sooner
-    if (doubles && line.fused && line.length == 40) continue;                // and need too much shared memory
+    if (doubles && line.fused && line.length == 40) continue;                // and too much shared memory is needed
     const BlockKernels blocks(line.fused);
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                                {"device", "cuda"}, {"curriculum", "fixed"},
@@ -79,7 +79,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
       finish_step(s.config, start_step(s, std::move(drawn)));
       const auto end = Clock::now();
       after = cuda::given(), allocated = allocations() - allocated;
-      if (n < 3) continue;                               // the first steps, one of which is recorded
+      if (n < 3) continue;                               // skips the first steps, one of which is recorded
       const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
       drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
     }
@@ -90,7 +90,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
                after.copies - before.copies, kilobytes, allocated, median(drawing), median(queueing));
     CHECK(launches > 0);
     CHECK(launches <= line.launches + (doubles ? 8 : 0));
-    CHECK(after.copies - before.copies == 4);            // a step's uploads in one; loss, logits and norm back
+    CHECK(after.copies - before.copies == 4);            // one copy for all uploads; three for loss, logits and norm
     CHECK(kilobytes <= line.kilobytes * (doubles ? 2 : 1));
     CHECK(double(allocated) <= line.allocations * (doubles ? 1.2 : 1));
     const std::string row = fmt::format("| {0} | {1} | {2}+{2} | {3} | {4} | 4 | {5} |", line.encoding, line.positions,
