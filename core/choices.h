@@ -83,8 +83,8 @@ class Choices {
  public:
   Choices() = default;                                               // for a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Sets the option. Returns the settings made: one, or several by Option::sets. Throws BadInput for
-  // an option that the owner does not have (did you mean), and for a value that the option does not take.
+  // Sets the option. Returns the settings made: one, or several by Option::sets. Throws BadInput for an option that the
+  // owner lacks (did you mean), and for a value that the option does not take.
   Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }

@@ -47,7 +47,7 @@ void squares(double* sum, const real* x, int64_t n) {
   launch(add_up_squares, 1, threads, sum, partial);
 }
 
-// In few blocks, because each thread computes the norm's root, in double, before it begins.
+// Starts few blocks, because each thread computes the norm's root, in double, before it begins.
 void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
   start_sums_in(g, g + n);
   const int blocks = blocks_for(n);

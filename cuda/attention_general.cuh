@@ -77,7 +77,7 @@ __global__ void weighted_values(real* o, const real* a, const AttentionArgs x, i
   }
 }
 
-// a, and du and dgain if wanted, of queries from .. to: (batch, heads, keys, to - from)
+// Computes a, and if wanted du and dgain, of queries from .. to: (batch, heads, keys, to - from).
 __global__ void weights_again(real* a, const LogitGrads wanted, const AttentionArgs x, const real* d_o, const real* o,
                               const real* stats, int from, int to) {
   const int queries = to - from;

@@ -21,7 +21,7 @@ struct AttentionPass {
   LogitGrads wanted;
 };
 
-// On tensor cores (cuda/attention_wide.cu), for queries from .. to of the pass.
+// The route on tensor cores (cuda/attention_wide.cu), for queries from .. to of the pass.
 namespace wide {
 constexpr int most_channels = 128;
 void attention(real* o, real* stats, const AttentionArgs&);

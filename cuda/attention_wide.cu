@@ -47,7 +47,7 @@ __device__ inline KeyRange keys_of_queries(const AttentionArgs& x, int p, int b,
   if (i >= end) return {0, 0};
   return {keys_of<false>(x, p, b, i).first, keys_of<false>(x, p, b, end - 1).end};
 }
-// The ranges of keys in piece p for a block's queries, from i0 on: of the block, of a warp, of a lane's two rows.
+// The ranges of piece p's keys that a block's queries, from i0 on, a warp's queries, and a lane's two queries see.
 struct SeenKeys {
   KeyRange of_block, of_warp, of_row[2];
   __device__ SeenKeys(const AttentionArgs& x, int p, int b, int i0, const OwnRows& me) {

@@ -36,7 +36,7 @@ struct CosBackward { static __device__ real of(real d, real x) { return -d * std
 struct SinBackward { static __device__ real of(real d, real x) { return d * std::cos(x); } };
 struct SqrtBackward { static __device__ real of(real d, real y) { return d / (2 * y); } };
 
-// Activations between the layers of a feed-forward network
+// The value and the slope of an activation, as functions for forward() and backward()
 template <class F>
 struct Value { static __device__ real of(real x) { return F::of(x).value; } };
 template <class F>

@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(most_block_threads)
   write(dx, f.matrix(0)), write(d_mixed, f.matrix(2));
 }
 
-// The gradients of all weights in one launch.
+// Computes the gradients of all weights in one launch.
 template <int n>
 void multiply_together(const int64_t (&rows)[n], const Weights (&all)[n]) {
   int64_t all_tiles = 0;

@@ -16,8 +16,8 @@
 
 namespace poslab {
 
-// RMSNorm of queries and keys, each with its own gain (Henry et al. 2020; Dehghani et al. 2023): of each head, as in
-// Qwen 3 and Gemma 3, or of all heads together, as in OLMo 2.
+// RMSNorm of queries and keys, each with its own gain (Henry et al. 2020; Dehghani et al. 2023): for each head, as in
+// Qwen 3 and Gemma 3, or for all heads together, as in OLMo 2.
 enum class QueryKeyNorm { none, each_head, all_heads };
 // The RMSNorms of a sub-layer f, attention or feed-forward:
 //

@@ -7,9 +7,9 @@
 
 namespace poslab {
 
-// The result of one document, (1, to - from, ...): slots from .. to - 1 of all sequences joined to one, (1, B T, ...).
+// The result of one document, (1, to - from, ...). from and to count slots of all sequences joined, (1, B T, ...).
 using DocumentResult = std::function<Tensor(int from, int to, const PositionSample&)>;
-// result(from, to, positions) of each document, joined to (B, T, ...). Throws BadInput unless the documents fill B
+// Joins result(from, to, positions) of all documents to (B, T, ...). Throws BadInput unless the documents fill B
 // sequences of T slots.
 Tensor join_documents(const PositionSample&, int B, int T, const DocumentResult& result);
 

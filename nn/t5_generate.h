@@ -27,9 +27,9 @@ struct T5Generation {
 // reads all tokens again. Throws BadInput as check(), Stopped after a request to stop, and Failure for logits of NaN.
 std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
 
-// Beam search for each of the sequences, one after the other: the finished answers, the best first, each without its
-// end. Each step keeps the 2 `beams` most probable continuations (more, if there are several ends); of the first
-// `beams`, the ones with an end are finished, and the best `beams` without an end continue.
+// Beam search for each of the sequences in turn. Returns the finished answers, the best first, each without its end.
+// Each step keeps the 2 `beams` most probable continuations (more, if there are several ends); of the first `beams`,
+// the ones with an end are finished, and the best `beams` without an end continue.
 struct Hypothesis { std::vector<int> tokens; double score; };
 std::vector<std::vector<Hypothesis>> beam_search(const T5&, const Tensor& states, const Ids& lengths,
                                                  const T5Generation&);

@@ -152,7 +152,7 @@ int check_backward_is_named(const OpCase& c, const Tensors& values) {
   return named;
 }
 
-// Steps of training on Reverse String, by default with 5 layers of width 64.
+// Trains on Reverse String step by step, by default with 5 layers of width 64.
 struct Trainer {
   State state;
   explicit Trainer(int batch, int layers = 5, double dropout = 0)

@@ -299,7 +299,7 @@ TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
     const Tensors x = inputs(c);
     if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // the norm is -1 and 1, and its gradient cancels
     int& tried_of_kind = tried[c.kernel + c.name.substr(0, c.name.find_first_of("(0123456789"))];
-    // All inputs with these indices become the first of them.
+    // Replaces all inputs with these indices by the first of them.
     const auto shares = [&](const std::vector<size_t>& numbers) {
       INFO(title(c) << ", inputs " << numbers.front() << " to " << numbers.back());
       const auto with_equal = [&](Tensors u) {

@@ -201,7 +201,7 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, unless 
   };
   const Tensor sharp = logits(model.net.at_temperature(choose_temperature("log_n:length=3")));
   CHECK(checks::difference(sharp, logits(model.net)) > 1e-3);
-  // Without biases T5 is NoPE whose logits have no 1 / sqrt(D).
+  // Without biases, T5 is NoPE whose logits lack the factor 1 / sqrt(D).
   for (const char* name : {"encoder.encoding.table", "decoder.encoding.table"}) {
     const Tensor& table = model.params.at(name);
     std::fill_n(table.data(), table.size(), real(0));

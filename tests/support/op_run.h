@@ -43,8 +43,8 @@ Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const
            int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 
-// Compares gradients with the CPU's, up to `most`: each input's if no other is wanted, and all if the graph has the op
-// twice, so that gradients are added to earlier ones.
+// Compares gradients with the CPU's, up to `most`: the gradient of each input if no other is wanted, and all if the
+// graph has the op twice, so that gradients are added to earlier ones.
 void check_gradients_alone(const OpCase&, Device, double most);
 
 bool same_bits(const Result&, const Result&);
