@@ -80,8 +80,8 @@ real* cut(MemoryPool& p, size_t bytes) {
   return reinterpret_cast<real*>(std::exchange(p.rest, p.rest + bytes));
 }
 
-// On the CPU the block that was used last comes first, as it is in the cache. On a GPU the lowest address comes first,
-// in whatever order blocks were freed: so a recorded step finds its tensors at the same addresses.
+// On the CPU the block that was used last comes first, because the cache has it. On a GPU the lowest address comes
+// first, in whatever order blocks were freed: so a recorded step finds its tensors at the same addresses.
 void keep(const MemoryPool& p, std::vector<real*>& free, real* at) {
   const auto place =
       p.device == Device::cpu ? free.end() : std::lower_bound(free.begin(), free.end(), at, std::greater<>());

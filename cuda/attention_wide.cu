@@ -248,8 +248,8 @@ __device__ inline KeyRange queries_of_keys(const AttentionArgs& x, int p, int b,
   return {larger(from, j - ahead + 1 - x.offset), smaller(to, end - piece.from - x.offset)};
 }
 
-// The terms of dk and dv from queries from .. to. Blocks: (sequences x tiles of 64 keys, key heads), each for all heads
-// that read its keys.
+// Computes the terms that queries from .. to add to dk and dv. Blocks: (sequences x tiles of 64 keys, key heads), each
+// for all heads that read its keys.
 template <class F>
 __global__ void __launch_bounds__(block_threads, 2)
     of_keys(const AttentionGrads d, const AttentionArgs x, const real* d_o, const Four* facts, int from, int to,

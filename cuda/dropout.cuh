@@ -18,7 +18,7 @@ inline DropoutArgs dropout_args(const Dropout& how) {
   return {how.rate > 0 ? upload(how.stream) : nullptr, threshold, real(65536) / real(65536 - threshold)};
 }
 
-// Elements first .. first + 8 lanes - 1, of `lanes` threads (8 or 32). All lanes of the warp must call it.
+// Factors of elements first .. first + 8 lanes - 1, by `lanes` threads (8 or 32). All lanes of the warp must call it.
 template <int lanes>
 struct Factors {
   uint32_t mine = 0xFF, beyond = 0xFF; // keep bits of the elements of block `lane`, and of block `lanes`

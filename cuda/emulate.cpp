@@ -138,7 +138,7 @@ struct Machine {
     Thread& mine = *running;
     b.at = at, mine.barrier = &b, mine.opened = b.opened;
     b.arrive();
-    if (b.of_block && mine.can_go_on()) turn = last_turn;      // the first thread goes on before this one
+    if (b.of_block && mine.can_go_on()) turn = last_turn;      // so that the first thread goes on before this one
     if (b.of_block || !mine.can_go_on()) choose(), hand_over(mine.here);
   }
 

@@ -143,7 +143,7 @@ class Shared {
     if (i < 0 || i >= n) beyond_end(name_, i, n);
     return {*this, i};
   }
-  // A copy that the thread begins; until it arrives, the old value remains.
+  // Begins a copy by this thread; until it arrives, the old value remains.
   void begin(int64_t i, T v) {
     T& at = (*this)[i].written();
     under_way_.resize(std::max<size_t>(under_way_.size(), threadIdx.x + 1));

@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-std::vector<std::string> available_isas();   // those of baseline, avx2, avx512 that run here, slowest first
+std::vector<std::string> available_isas();   // of baseline, avx2 and avx512, all that run here, slowest first
 std::string isa();                           // in use
 void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 

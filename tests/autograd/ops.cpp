@@ -214,7 +214,7 @@ TEST_CASE("ops: every instruction set of this processor") {
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
     const Array y = c.reference(in_double(x));
-    use_isa(available_isas().front());      // baseline, unless the build is for one machine
+    use_isa(available_isas().front());      // this is baseline, unless the build is for one machine
     const Result simplest = run(c, x);
     for (const std::string& name : available_isas()) {
       INFO(title(c) << " on " << name);

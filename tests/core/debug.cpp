@@ -220,7 +220,7 @@ TEST_CASE("debug: repeated dimensions, sums into existing values, and masked pai
   const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
   Scores s;
   s.pieces = {{q, k}};
-  // the last 3 of 5: they see 3, 4 and 5 keys
+  // the last 3 of 5 queries: they see 3, 4 and 5 keys
   Tensor v = Tensor::full({2, 5, 4, 8}, 1);
   const Tensor o = attention(s, v.require_grad(), {.causal = true, .offset = 2});
   CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));

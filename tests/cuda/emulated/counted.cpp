@@ -23,7 +23,7 @@ namespace {
 
 // From the H200's data sheet: FLOP/s of the CUDA cores, of tensor cores in TF32 and in bf16, and bytes a second.
 constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, bandwidth = 4.8e12;
-// Steps a second of the paper's encoder op by op (none, 40+40), measured: bench/results/h200/rates.json.
+// Measured steps a second of the paper's encoder, op by op (none, 40+40): bench/results/h200/rates.json.
 constexpr double measured = 642;
 
 // The counts of a step.
