@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Other words for a name, from papers or other programs. They are registered where it is defined:
+// Other words for a name, from papers or other programs. They are registered where the name is defined:
 //   const OtherNames words("rope", {"rotary"});
 // Dashes, underscores and capitals do not count. why: a sentence for the message to a user who types such a word.
 struct OtherNames {
