@@ -3,7 +3,7 @@
 //   s_ij = q_i . k_j / sqrt(D) + m_h ( -|d_ij| + 0.5 [d_ij < 0] )                  d_ij = p_j - p_i
 //
 // The 0.5, of the released code of Ruoss et al., tells left from right; a causal mask or `symmetric` drops it.
-// Learned slopes are m_h = exp(a_h). The author's advice for encoders: slopes for each side, or heads for each side.
+// Learned slopes are m_h = exp(a_h). For encoders the author advises separate slopes, or separate heads, for each side.
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// The paper samples the bias values of ALiBi themselves (spec A.2): a table of offsets.
+// Ruoss et al. sample the bias values of ALiBi themselves (spec A.2): a table of offsets.
 bool reads_table(const Choices& c) { return c["mode"] != "differences"; }
 // With a causal mask there is one side only.
 bool sides_are(const char* word, const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == word; }
@@ -66,8 +66,8 @@ Scheme alibi() {
 // -- learned slopes, and sides that differ
 namespace {
 
-// Split: the heads of each side have the slopes of a layer of half as many heads; if the number is odd, the left side
-// has one more.
+// sides=split: the heads of each side have the slopes of a layer with half as many heads; of an odd number, the left
+// side has one more.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!sides_are("split", m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);

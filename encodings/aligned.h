@@ -26,7 +26,7 @@ struct AlignedTemperatures {
   bool by_head() const;  // whether any length has a number for each head
 };
 
-// For any model; for explanations and tests.
+// Fits any model; used in explanations and tests.
 constexpr const char* aligned_example = "aligned:of=any 64 256:0.85 1024:0.7";
 
 // Throws BadInput, naming the word, unless the text is written as above.

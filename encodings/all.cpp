@@ -3,13 +3,13 @@
 
 namespace poslab {
 
-// nothing, or added to the embedding
+// no position, or a vector added to the embedding
 Scheme none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(), bipe();
 
-// content meets the distance
+// logits from content and distance together
 Scheme relative(), shaw(), music(), bert_relative(), deberta(), projection_bank(), tupe();
 
-// a bias by the distance
+// a bias for each distance
 Scheme alibi(), hard_alibi(), kerple(), sandwich(), t5(), relative_bias(), dynamic_bias(), tisa(), fire(),
     scale_invariant(), calibrated();
 
@@ -17,14 +17,14 @@ Scheme alibi(), hard_alibi(), kerple(), sandwich(), t5(), relative_bias(), dynam
 Scheme rope(), abf(), pi(), ntk(), dynamic_ntk(), yarn(), ntk_by_parts(), llama3(), longrope();
 Scheme partial_rope(), p_rope(), hope_hf(), clipped_rope(), resonance(), mobius(), fope();
 
-// windows and pieces
+// rotations in windows and pieces
 Scheme rerope(), self_extend(), window(), lambda(), sinks(), dual_chunk(), xpos();
 Scheme hfwa(), hfwa2(), irope(), rnope(), drope(), nape();
 
 // phases from the content, or learned
 Scheme pope(), selective_rope(), carope(), path(), grape(), repo(), lerope(), hope_hyp();
 
-// changed logits of other schemes, and weights of its own
+// schemes that change another's logits, or have weights of their own
 Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric();
 
 std::vector<Scheme>& list_of_encodings() {

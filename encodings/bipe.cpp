@@ -5,8 +5,8 @@
 //   or     q_i . k_j / sqrt(D) - times m_h |n_i - n_j|               between=alibi, ALiBi's slopes m_h
 //
 // A segment begins where positions stop growing, p_i <= p_{i-1}: sampler restart derives these from the classes of
-// tokens. As released: times = 96, places beyond the last row read that. There segments end with the full stop or new
-// line that closes them; for restart a run of signs is a segment of its own. inside=sincos is an extension.
+// tokens. As released: times = 96, and places beyond the last row read it. A released segment ends with the full stop
+// or new line that closes it; restart makes a run of signs a segment of its own. inside=sincos is an extension.
 #include <algorithm>
 #include <cmath>
 
@@ -77,7 +77,7 @@ Scheme bipe() {
           .options = {{"between", {"rope", "alibi"}, "how segments enter: rotations, or a penalty per segment apart"},
                       {"inside", {"learned", "sincos"}, "the vector for the place in a segment"},
                       {"rows", 1024, {16, 1 << 20}, "rows of the learned table; places beyond share the last"},
-                      {"times", 96., {0.001, 10000}, "for alibi: ALiBi's slopes times this, as released"},
+                      {"times", 96., {0.001, 10000}, "for alibi: a factor on ALiBi's slopes, as released"},
                       pairing_option()},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices& c) {

@@ -43,7 +43,7 @@ std::vector<double> alibi_slopes(int heads) {
   return m;
 }
 
-// The sign is that of the last query of the first sequence: policies with a learned sign have one per head.
+// The sign is read at the last query of the first sequence: a policy that learns signs learns one for each head.
 Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden) {
   if (!temperature || temperature.dim(2) == 1) return bias;
   const int queries = temperature.dim(1);

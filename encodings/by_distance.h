@@ -33,9 +33,9 @@ std::vector<double> alibi_slopes(int heads);
 
 // The bias of a pair that a head does not see. Finite, because the gradient of the temperature's factor contains it.
 constexpr double unseen = -1e9;
-// `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative, as a learned factor
-// may become: so the pairs stay hidden. A factor of 0 hides nothing.
+// `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative (a learned one may
+// become so): the pairs stay hidden. A factor of 0 hides nothing.
 Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
-Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // hidden pairs: -infinity (factor above 0.001)
+Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // makes hidden pairs -infinity (factor > 0.001)
 
 }  // namespace poslab

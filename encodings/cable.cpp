@@ -1,9 +1,9 @@
-// CABLE (Veisi et al. 2025), context-aware ALiBi: each token between adds a penalty of its own.
+// CABLE (Veisi et al. 2025), context-aware ALiBi: each token between query and key adds its own penalty.
 //
 //   s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i
 //
 //   w: (C, H), b: (H), in every layer. It is the formula of forgetting gates with -w and -b, found independently.
-// From the released code, which multiplies q . k by no factor (scaled=off).
+// After the released code, which does not scale q . k (scaled=off).
 #include "encodings/forgetting.h"
 
 namespace poslab {
@@ -22,7 +22,7 @@ Scheme cable() {
 
 // -- for pages
 const SchemePages cable_pages = {
-    .summary = "biases that add up over the tokens between, each from its token's content: context-aware ALiBi",
+    .summary = "penalties that each token between query and key sets by its content: context-aware ALiBi",
     .about = R"(The penalty for distance is a sum over the tokens between query and key. Each token adds what a
 learned function of its content says, so that some tokens lie further apart than others. It is the
 formula of forgetting gates, found independently, with gates that begin half open.)",

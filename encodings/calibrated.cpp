@@ -2,9 +2,9 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + b_lh(j - i),   b_lh(d): the number of head h of layer l for d, else -1e6
 //
-// `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. They count
-// slots, so that samplers change nothing, and go on along their diagonals to any length. A query that sees none of its
-// distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
+// `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. Distances
+// count slots, so that samplers change nothing, and the diagonals go on to any length. A query with no key at
+// its distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
 #include "encodings/calibrated.h"
 
 #include "encodings/by_distance.h"

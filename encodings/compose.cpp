@@ -68,7 +68,7 @@ Scheme composition(const std::string& name, const Components& parts) {
   s.causal_only = [parts](const Choices&) {
     for (const Component& part : parts)
       if (std::string why = part.scheme->causal_only(part.scheme.choices); !why.empty())
-        return fmt::format("of its part {}, {}", part.scheme.spelled(), why);
+        return fmt::format("its part {}: {}", part.scheme.spelled(), why);
     return std::string();
   };
   s.pages.unreached = [parts](const Choices&, const Extent& e) {
@@ -189,7 +189,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     };
   s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
     if (total != m.heads)
-      bad_input("{} is for {} heads, but the model has heads = {}; make the groups add up to them", name, total,
+      bad_input("{} is for {} heads, but the model has heads = {}; make the groups add up to that", name, total,
                 m.heads);
     for (const Component& part : parts)
       if (part.scheme->check) part.scheme->check(group(m, part.heads), part.scheme.choices);

@@ -31,7 +31,7 @@ Scheme deberta() {
                       {"c2p", true, "the query's content is compared with the distance"},
                       {"p2c", true, "the key's content is compared with the distance"},
                       {"log", false, "buckets of distances that grow beyond k/2, as in version 2"},
-                      {"p2c_rows", {"paper", "released"}, "released: t(p_i - p_j) there too, as the code looks it up"}},
+                      {"p2c_rows", {"paper", "released"}, "released: p2c too looks up t(p_i - p_j), as the code does"}},
           .reads = [](const Choices& c) { return c.on("c2p") || c.on("p2c") ? Reads::distances : Reads::nothing; },
           .make = [](Params p, const ModelShape& m, const Choices& c, int) {
             const int k = c.whole("clip"), C = m.d_model, H = m.heads, D = m.head_dim();

@@ -38,7 +38,7 @@ struct Pairs {
   }
 };
 
-// Whole distance(s, i, j) of at most `furthest`: by a table of 2 furthest + 1 entries.
+// For whole distance(s, i, j) of at most `furthest`: a table of 2 furthest + 1 entries.
 template <class Distance>
 Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;
@@ -54,7 +54,7 @@ Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distan
   return {std::move(value), pairs.rows([&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
-// Any real distances: by sorting and searching.
+// For any real distances: sorts and searches.
 template <class Distance>
 Distances look_up_real(const Pairs& pairs, const Distance& distance) {
   std::vector<double> value;

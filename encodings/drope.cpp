@@ -11,7 +11,7 @@ namespace poslab {
 extern const SchemePages drope_pages;
 Scheme drope() {
   return rotary_layers_scheme(
-      {.name = "drope", .options = {{"dropped", false, "no positions any more"}, pairing_option(), rope_base()},
+      {.name = "drope", .options = {{"dropped", false, "positions are dropped"}, pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c,
                   int) {
          return c.on("dropped") ? std::make_unique<Encoding>() : rotary_everywhere(rotary_layer(m, c));

@@ -3,7 +3,7 @@
 //   rho = q - (p_j mod s),  q = p_i mod s                     where both are in one chunk
 //                           q = min(p_i mod s + s, s + w - 1) where j is in the chunk before
 //                           q = s + w - 1                     where j is in an earlier one
-// s + w = c is the trained length, so no distance reaches it. The released code ends at s + w (last=released).
+// s + w = c is the trained length, so no distance reaches it. The released code has s + w there (last=released).
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ struct DualChunk : WholeLogits {
     return where(is(0), product(0), where(is(1), product(1), product(2)));
   }
 
-  // If chunks follow one another: chunk by chunk of the queries, each with three pieces of key slots.
+  // If chunks follow one another, attends chunk by chunk of the queries, each with three pieces of key slots.
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     const std::vector<double>& at = p.tokens(t.name);
     if (p.sequences() > 1 || !std::is_sorted(at.begin(), at.end())) return WholeLogits::attend(in, v, p, span);
@@ -88,7 +88,7 @@ Scheme dual_chunk() {
   return rotary_layers_scheme(
       {.name = "dual_chunk",
        .options = {window_option("chunk", "0.75L", "positions in a chunk", {1, 1 << 24}),
-                   window_option("window", "0.25L", "trained length - chunk; no distance reaches their sum",
+                   window_option("window", "0.25L", "trained length - chunk; no distance reaches chunk + window",
                                  {1, 1 << 24}),
                    {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
                    pairing_option(), rope_base()},
@@ -105,7 +105,7 @@ const SchemePages dual_chunk_pages = {
     .summary = "RoPE in chunks, with one place from which queries see all earlier chunks",
     .about = R"(Positions are counted within chunks. Keys in the query's own chunk keep their distance, and so do
 near keys of the chunk before. For keys in earlier chunks, all queries have one place, after their
-chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
+chunk. No distance reaches the trained length, chunk + window. It is meant for testing a
 trained RoPE model. Chunks are measured in positions.)",
     .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
     .source = "An et al. 2024",

@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// tau if exactly n keys get weight, whose logits have mean m and mean square q
+// tau if exactly n keys get weight; their logits have mean m and mean square q
 Tensor threshold(const Tensor& n, const Tensor& m, const Tensor& q, bool sparsemax) {
   return sparsemax ? m - 1 / n : m - sqrt(maximum(1 / n - (q - m * m), number(0, m)));
 }

@@ -1,8 +1,8 @@
-// FIRE (Li et al. 2024): a small network of the distance to an earlier key over the query's position: at most 1.
+// FIRE (Li et al. 2024): a small network reads the distance over the query's position, at most 1 for earlier keys.
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / (psi(max(p_i, |m| L)) + 1e-6) )_h     psi(x) = ln(|c| x + 1)
 //
-// c from 0.1, m from 1, MLP 1 -> 32 -> H with ReLU, in each layer or `shared`. Published for causal masks; to the right
+// Initially c = 0.1, m = 1. MLP 1 -> 32 -> H, ReLU, in each layer or `shared`. Published for causal masks; to the right
 // the input is negative here (released code drops the sign). Left out: the last bias, which a softmax does not see.
 #include <cmath>
 #include <numeric>
@@ -72,7 +72,7 @@ const SchemePages fire_pages = {
     .about = R"(The logarithm of the distance is divided by that of the query's position, so for earlier keys it
 lies between 0 and 1 at any length, and a small network turns it into a bias for each head. Queries
 near the start divide by a length that is learned instead. So what was learned on short strings is
-stretched over long ones. Later keys get negative numbers, which may pass -1.)",
+stretched over long ones. Later keys get negative numbers, which may go below -1.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
                "psi(x) = ln(|c| x + 1)",
     .source = "Li et al. 2024", .doors = "3", .shows = always("The bias that is added to the logits of a head."),

@@ -1,9 +1,9 @@
-// FoPE (Hua et al. 2025): each pair of channels carries a Fourier series over all frequencies that come round in L.
+// FoPE (Hua et al. 2025): each pair of channels carries a Fourier series of all frequencies that turn fully in L.
 //
 //   [x1, x2] -> [C x1 - S x2, C x2 + S x1],   C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k),   S_m: sines, b for a
 //   a, b: (K, H M), K pairs with 2 pi / f_k <= L; M = K. Other pairs: as is.      pair m is (m, m + D/2)
 // The released code has M = D/4 series at most (dominant: every ceil(K/M)-th) and keeps a and b as drawn; here they are
-// learned. It pads both tables with ones, so pairs that should stay turn by 45 degrees and grow by sqrt(2).
+// learned. The code pads both tables with ones, so pairs that should stay turn by 45 degrees and grow by sqrt(2).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -82,10 +82,10 @@ Scheme fope() {
 
 // -- for pages
 const SchemePages fope_pages = {
-    .summary = "RoPE whose pairs each carry a learned series of all frequencies that come round",
-    .about = R"(A deep network mixes frequencies, so a pair of channels carries more than its own in the end. FoPE
-does so from the start: each pair is multiplied by a short Fourier series, its own frequency and a
-little of all others that come round in the trained length. Pairs that do not come round carry no
+    .summary = "RoPE whose pairs each carry a learned series of all frequencies that turn fully",
+    .about = R"(A deep network mixes frequencies, so a pair of channels ends up with more than its own. FoPE mixes
+them from the start: each pair is multiplied by a short Fourier series, its own frequency and a
+little of all others that complete a turn in the trained length. Pairs that do not carry no
 position. Logits depend on positions themselves, no longer on distances alone.)",
     .formula = "[x1, x2] -> [C x1 - S x2, C x2 + S x1], C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k), S: sines",
     .source = "Hua et al. 2025", .doors = "2",

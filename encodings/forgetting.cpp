@@ -75,7 +75,7 @@ const SchemePages forgetting_pages = {
     .summary = "gates in the tokens between a query and a key decide how much of the key is forgotten (FoX)",
     .about = R"(Each token has a gate between 0 and 1 for each head, computed from its content: how much of the
 earlier tokens is kept. A key's share is multiplied by all gates after it up to the query. With a
-constant gate that is ALiBi. Without a mask the keys on the right have gates of their own. Positions
+constant gate this is ALiBi. Without a mask the keys on the right have gates of their own. Positions
 are not read, only the order.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + sum of f_t over the slots t after j up to i,   "
                "f_t = ln sigmoid(w_h . x_t + b_h)",

@@ -51,7 +51,7 @@ static std::string shows(const ModelShape& m, const Choices&) {
     return "The order in which a query visits keys: its left neighbour is 1, the next on the left 2; never those on "
            "the right, nor itself (0). Positions are not read.";
   return "The order in which a query visits keys: its right neighbour is 1, the left one 2, the next on the "
-         "right 3; where one side ends the other goes on. Positions are not read.";
+         "right 3; where one side ends, the other goes on. Positions are not read.";
 }
 
 // When the query visits a key: its right neighbour first, then the left one, the next on the right, ...; 0: never.
@@ -68,7 +68,7 @@ const SchemePages geometric_pages = {
     .about = R"(Each query asks the keys one after the other, the nearest first, whether they match; the first
 that says yes gets most of the weight. So the nearest match wins, at any distance. Only the order
 of the slots is read: samplers change nothing.)",
-    .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   "
+    .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by their sum;   "
                "P = sigmoid(z), z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
     .source = "Csordas et al. 2022", .doors = "4", .shows = shows,
     .pictures = {.matrix = always(PairPicture{Quantity::order, order_of_asking})},

@@ -48,7 +48,7 @@ Scheme hard_alibi() {
                        {0, 1024},
                        "M: heads with a window of 1, 2, 3, ... keys; 0: half of the heads, rounded up"}},
           .reads =
-              [](const Choices& c) {  // a window of one slot reads nothing else
+              [](const Choices& c) {  // a head with a window of one slot reads nothing else
                 return c.whole("windowed") == 1 ? Reads::nothing : Reads::slots;
               },
           .check = [](const ModelShape& m, const Choices& c) {

@@ -16,7 +16,7 @@ Scheme hfwa() {
   return rotary_layers_scheme(
       {.name = "hfwa",
        .options = {{"window", 16, {2, 1 << 24}, "keys that all layers but the last see"},
-                   window_option("length", "1L", "keys at which the last layer's logits are unchanged"),
+                   window_option("length", "1L", "number of keys at which the last layer's logits are unchanged"),
                    pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (layer + 1 < m.layers) return windowed_layer("hfwa", m, c);

@@ -1,7 +1,7 @@
 // HFWA2 (Su 2023, the series on RoPE, 15): windows with RoPE, and one or two layers between them that see all keys.
 //
 //   layer floor(l / 2), from 0, is full; with full=2 layers floor(l / 3) and floor(2 l / 3);  w = 32 or 64 elsewhere
-//   full layers rotate as RoPE does in training, and at test as ReRoPE with a window of its own:  rerope=256
+//   full layers use RoPE in training; at test they may use ReRoPE, with a window of its own:  rerope=256
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 
@@ -21,7 +21,7 @@ extern const SchemePages hfwa2_pages;
 Scheme hfwa2() {
   return rotary_layers_scheme(
       {.name = "hfwa2",
-       .options = {{"window", 32, {2, 1 << 24}, "keys at this many slots and beyond are not seen in most layers"},
+       .options = {{"window", 32, {2, 1 << 24}, "most layers see no key that is this many slots away or more"},
                    {"full", {"1", "2"}, "layers that see all keys"},
                    {"rerope", 0, {0, 1 << 24}, "window of ReRoPE in full layers, for the test; 0: RoPE"},
                    pairing_option(), rope_base()},
@@ -44,7 +44,7 @@ const SchemePages hfwa2_pages = {
 keys in each. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer sees
 a distance that training has not seen. Windows count slots: samplers change rotations, not which
 keys are seen.)",
-    .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere: RoPE, at test ReRoPE",
+    .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere (at test: ReRoPE)",
     .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
     .least_layers = always(2), .unreached = until_slot("window"),
     .pictures = {.matrix = cosines,

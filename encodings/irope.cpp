@@ -2,7 +2,7 @@
 //
 //   layer 4, 8, ...:  s_ij = f_i q_i . k_j / sqrt(D),  f_i = 1 + 0.1 ln(1 + floor(n_i / 8192)),  n_i keys seen
 //
-// Left out: in Llama 4 the layers with RoPE see only chunks of 8192 keys. Without a mask: "rope|rope|rope|none".
+// Left out: chunks of 8192 keys, to which Llama 4 limits RoPE layers. Without a mask: "rope|rope|rope|none".
 #include <cmath>
 
 #include "encodings/rotary.h"
@@ -14,9 +14,9 @@ extern const SchemePages irope_pages;
 Scheme irope() {
   return rotary_layers_scheme(
       {.name = "irope",
-       .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
-                   window_option("length", "1L", "keys in a step of the temperature", {1, 1 << 24}),
-                   {"scale", 0.1, {0, 100}, "height of its steps"},
+       .options = {{"every", 4, {2, 1024}, "each layer at this interval has no positions"},
+                   window_option("length", "1L", "number of keys in each step of the temperature", {1, 1 << 24}),
+                   {"scale", 0.1, {0, 100}, "height of the temperature's steps"},
                    pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          const RotaryLayer t = rotary_layer(m, c);
@@ -37,7 +37,7 @@ const SchemePages irope_pages = {
     .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
 distance does not matter to it, and its logits grow a little each time the number of keys passes a
 multiple of `length`. The causal mask shows it the order.)",
-    .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
+    .formula = "RoPE; in each `every`-th layer s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
     .source = "Llama 4",
     .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
     .least_layers = [](const Choices& c) { return c.whole("every"); },

@@ -2,7 +2,7 @@
 //
 //   h_i = x_i + table[p_i - first]                  x: (B, T, C)   table: (N, C)   p: (1 or B, T)
 //
-// Between two rows, where samplers such as evenly_spread put positions, it is interpolated.
+// A position between two rows, as from the sampler evenly_spread, mixes the two.
 #include "encodings/encoding.h"
 #include "encodings/rows_at.h"
 
@@ -36,7 +36,7 @@ Scheme learned() {
 
 // -- for pages
 const SchemePages learned_pages = {
-    .summary = "a learned vector for each position, added; with positions per sequence, label encoding (Li & "
+    .summary = "a learned vector for each position, added; with positions drawn per sequence, label encoding (Li & "
                "McClelland 2022)",
     .about = R"(Each position has a vector of its own, which is learned and added to the embedding of the symbol
 that stands there; a position between two whole ones mixes their vectors. A position that training

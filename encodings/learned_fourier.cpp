@@ -3,7 +3,7 @@
 //   h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)
 //
 //   f: (F/2), normal with deviation 1/gamma before training; w1: (F, hidden), w2: (hidden, C)
-// Left out: positions of several dimensions and groups of them, for which the paper made it.
+// Left out: positions of several dimensions and groups of them, for which the paper was written.
 #include <cmath>
 
 #include "encodings/encoding.h"
@@ -37,7 +37,7 @@ Scheme learned_fourier() {
   return {.name = "learned_fourier",
           .options = {{"waves", 32, {1, 4096}, "frequencies, F/2"},
                       {"hidden", 32, {1, 4096}, "width of the network"},
-                      {"gamma", 10., {1e-3, 1e6}, "frequencies begin with a deviation of 1/gamma, radians a position"}},
+                      {"gamma", 10., {1e-3, 1e6}, "initial frequencies deviate by 1/gamma radians per position"}},
           .reads = always(Reads::positions),
           .embed = [](Params p, const ModelShape& m, const Choices& c) -> PositionEmbedding { return Waves(p, m, c); },
           .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = learned_fourier_pages};
@@ -47,7 +47,7 @@ Scheme learned_fourier() {
 const SchemePages learned_fourier_pages = {
     .summary = "waves of learned frequencies through a small network, added to the embedding",
     .about = R"(Like sincos, but the frequencies are learned, and a small network turns the sines and cosines into
-what is added to the embedding. It takes any real positions.)",
+a vector that is added to the embedding. It takes any real positions.)",
     .formula = "h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)",
     .source = "Li et al. 2021", .doors = "1",
     .shows = always("The similarity of the vectors of two slots: the cosine between them.")};

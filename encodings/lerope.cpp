@@ -26,7 +26,7 @@ struct LeRoPE : Phased {
 
 extern const SchemePages lerope_pages;
 Scheme lerope() {
-  return {.name = "lerope", .options = {{"per_head", false, "frequencies of its own for each head"}},
+  return {.name = "lerope", .options = {{"per_head", false, "each head has its own frequencies"}},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("lerope", m); }, .make = layer_of<LeRoPE>,
           .pages = lerope_pages};
@@ -36,7 +36,7 @@ Scheme lerope() {
 const SchemePages lerope_pages = {
     .summary = "RoPE whose frequencies are learned",
     .about = R"(RoPE with a learned factor on each frequency. Before training it is RoPE; then each pair of
-channels finds the speed at which it turns, in every layer for itself.)",
+channels learns the speed at which it turns, separately in every layer.)",
     .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)",
     .source = "Karypis et al. 2026", .doors = "2",
     .shows = always("The similarity of two equal contents after their rotations: the mean cosine of the angles between "

@@ -1,9 +1,9 @@
 // LongRoPE (Ding et al. 2024): a factor for each pair of channels, which a search finds.
 //
 //   f_m = base^(-2m/D) / long_m with more than L slots, else base^(-2m/D) / short_m
-//   s_ij times 1 + ln factor / ln L: cosines and sines times its root in released models
+//   s_ij times 1 + ln factor / ln L; released models multiply cosines and sines by its root
 //   fraction: the first R = fraction D channels alone, as a head of R (Phi-4-mini); the factor is on their part of s_ij
-// Left out: the search, and the first tokens, which keep their positions. The defaults are not published lists.
+// Left out: the search, and unchanged positions for the first tokens. The defaults are not published lists.
 #include <algorithm>
 #include <cmath>
 
@@ -70,7 +70,7 @@ Scheme longrope() {
        .options = {Option::numbers("long", "1/8", factors, "factors beyond the trained length"),
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
                    {"factor", 8., {1, 1e6}, "factor on the logits; 1: unchanged"},
-                   {"attention", 0., {0, 1000}, "logits times its square, whatever factor is; 0: by factor"},
+                   {"attention", 0., {0, 1000}, "its square multiplies logits, whatever factor is; 0: factor decides"},
                    {"fraction", 1., {0, 1}, "share of pairs that turn, rounded down, but at least one"},
                    length_option(2), rope_base(), pairing_option()},
        .pages = longrope_pages},
@@ -88,7 +88,7 @@ const SchemePages longrope_pages = {
     .summary = "RoPE with a factor of its own for each pair, one list for short and one for long inputs",
     .about = R"(Each pair of channels is slowed by a factor of its own: one list for inputs up to the trained length
 and one for longer ones. Published lists come from a search on one model and have a number for each
-pair; a shorter list is drawn out evenly over all pairs. The default, 1 to 8 in a straight line,
+pair; a shorter list is stretched evenly over all pairs. The default, 1 to 8 in a straight line,
 is no published one. Logits grow with the logarithm of the factor.)",
     .formula = "RoPE with base^(-2m/D) / short_m or long_m and logits times 1 + ln factor / ln length",
     .source = "Ding et al. 2024"};

@@ -1,4 +1,4 @@
-// Moebius RoPE (2026): in some heads the frequencies are odd multiples of pi / N, and the others are RoPE's.
+// Moebius RoPE (2026): in some heads the frequencies are odd multiples of pi / N, in the others RoPE's.
 //
 //   f_m = pi (2m + 1) / N, m = 0 .. D/2-1:   R(N) = -I, and the mean cosine is sin(D pi d / N) / (D sin(pi d / N))
 // Written from a note on the paper, which does not say which heads these are: here the first.

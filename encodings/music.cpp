@@ -3,7 +3,7 @@
 //   s_ij = q_i . (k_j + a_h[d]) / sqrt(D)                                              d = clip(p_j - p_i, -k, k)
 //
 //   a: (k + 1, H, D) in every layer with a causal mask, as published; (2k + 1, H, D) without one.
-// Left out: its skewing of memory, in whose place fused attention looks rows up, and the local form.
+// Left out: the local form, and the skewing of memory, as fused attention looks rows up instead.
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +31,8 @@ Scheme music() {
 const SchemePages music_pages = {
     .summary = "a learned key for each distance and head: relative attention of Music Transformer",
     .about = R"(Each head has a learned vector for each distance up to a limit, and the query is compared with it
-beside the key. It is Shaw's scheme without the vectors for values, with heads of their own, and
-with a limit so wide that it covers the length of training.)",
+as with the key. It is Shaw's scheme without the vectors for values, with separate vectors for each
+head, and with a limit so wide that it covers the length of training.)",
     .formula = "s_ij = q_i . (k_j + a_h[d]) / sqrt(D),   d = clip(p_j - p_i, -k, k)", .source = "Huang et al. 2018",
     .doors = "3",
     .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."

@@ -55,7 +55,7 @@ Scheme pi() {
 Scheme ntk() {
   return rotary_scheme(
       {.name = "ntk",
-       .options = {{"form", {"bloc97", "old", "fixed", "mixed"}, "which pairs are slowed down how much"},
+       .options = {{"form", {"bloc97", "old", "fixed", "mixed"}, "which pairs are slowed down, and how much"},
                    factor_option(),
                    {"exponent", 0.625, {0, 1}, "for form mixed: 0 is pi, 1 is fixed"},
                    rope_base(), pairing_option()},
@@ -87,9 +87,9 @@ positions that training has seen. Neighbours move closer together by the same fa
                  }}};
 
 const SchemePages ntk_pages = {
-    .summary = "RoPE with slow pairs slowed down by a factor, and fast ones hardly",
+    .summary = "RoPE whose slow pairs are slowed down by a factor, and fast ones hardly",
     .about = R"(NTK-aware scaling: slow pairs of channels, which tell far keys apart, are interpolated; fast ones,
-which tell neighbours apart, stay nearly as they are. All by one change of the base. Su's forms
+which tell neighbours apart, stay nearly as they are. One change of the base does both. Su's forms
 see positions as numbers written in digits: `fixed` slows the first pair too, and `mixed` goes
 from there (exponent 1) to position interpolation (exponent 0).)",
     .formula = "RoPE with f_m = (base factor^(D/(D-2)))^(-2m/D)", .source = "bloc97 2023, Su 2023"};
@@ -97,8 +97,8 @@ from there (exponent 1) to position interpolation (exponent 0).)",
 const SchemePages dynamic_ntk_pages = {
     .summary = "NTK-aware RoPE whose factor grows with the number of slots",
     .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
-the base grows with the number of slots. With each further slot all keys rotate by other angles, so
-a cache must hold them as they are before their rotation.)",
+the base grows with the number of slots. With each further slot all keys rotate by new angles, so
+a cache must hold keys from before their rotation.)",
     .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
     .source = "emozilla 2023", .file = "encodings/ntk.cpp", .unreached = until_slot("length")};
 

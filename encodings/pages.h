@@ -37,14 +37,14 @@ PairPicture zero_contents(const ModelShape&, const Choices&), equal_contents(con
 
 struct SchemePictures {
   std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // of layer m.layer
-  // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, in `slots`
+  // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, at `slots`
   // slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
   // The effective distance of key j from query i in the first sequence, key minus query; -rho_ij where the formula of a
   // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
   // without distances. Absent: pairs have no such distance.
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
-  bool layers_differ = false;                    // some layers lack positions; layer 0 reads all that the scheme does
+  bool layers_differ = false;                    // some layers lack positions; layer 0 reads all that any layer does
 };
 
 // The memory that a layer keeps for the backward pass. matrices: tensors of B H T T numbers (fused attention: 0).

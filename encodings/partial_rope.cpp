@@ -54,7 +54,7 @@ RotarySpectrum clipped_frequencies(const HeadAt& t, const Choices& c) {
 Option fraction_option(double standard) {
   return {"fraction", standard, {0, 1}, "share of pairs that turn, rounded down, but at least one"};
 }
-Option long_enough() { return length_option(7); }   // for the fastest pair, which comes round in 6.28
+Option long_enough() { return length_option(7); }   // for the fastest pair, which turns fully in 6.28
 
 }  // namespace
 
@@ -83,7 +83,7 @@ Scheme clipped_rope() {
   return rotary_scheme(
       {.name = "clipped_rope",
        .options = {long_enough(),
-                   {"planes", 0, {0, 1 << 16}, "how many of the slowest pairs; 0: those with wavelengths > length"},
+                   {"planes", 0, {0, 1 << 16}, "the number of slowest pairs; 0: those with wavelengths > length"},
                    {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
                    rope_base(), pairing_option()},
        .pages = clipped_rope_pages},
@@ -117,7 +117,7 @@ all.)",
     .file = "encodings/partial_rope.cpp"};
 
 const SchemePages hope_hf_pages = {
-    .summary = "high-frequency RoPE: pairs slower than the trained length do not turn",
+    .summary = "high-frequency RoPE: pairs with wavelengths beyond the trained length do not turn",
     .about = R"(Pairs of channels whose wavelength is longer than the trained length do not turn: training would
 show them a part of the circle only. One of three schemes that are called HoPE; the name in full is
 high-frequency rotary position encoding.)",
@@ -126,7 +126,7 @@ high-frequency rotary position encoding.)",
 
 const SchemePages clipped_rope_pages = {
     .summary = "RoPE whose slow pairs fade out towards the slowest, which does not turn",
-    .about = R"(Pairs of channels that do not come round in the trained length are slowed, the more the slower they
+    .about = R"(Pairs of channels that do not turn fully in the trained length are slowed, the more the slower they
 are, along half a cosine: the first of them stays as it was and the last does not turn. A hard cut
 at the same pair would let attention ring with distance. Published as CoPE, a name that contextual
 position encoding has too.)",

@@ -93,10 +93,10 @@ Quantity quantity_of(const PositionLayers& layers, const ModelShape& shape, int 
 
 std::string words(Quantity q) {
   switch (q) {
-    case Quantity::added: return "what is added to the logit";
+    case Quantity::added: return "the term added to the logit";
     case Quantity::equal_contents: return "the logit of equal contents";
     case Quantity::unit_contents: return "the logit of contents of 1";
-    case Quantity::embeddings: return "the cosine of what is added to the embeddings";
+    case Quantity::embeddings: return "the cosine of the vectors added to the embeddings";
     case Quantity::weight: return "a weight";
     case Quantity::order: return "the order of asking";
     case Quantity::several: return "several quantities, by head";

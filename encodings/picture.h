@@ -17,9 +17,9 @@ const Layer& as(const Encoding& e) {
 // m_ij of query i and key j: (1 or H, T, T) for each layer, or one if all layers are equal. For a scheme that adds to
 // the embedding, the cosine of the two added vectors (0 for a vector of zeros).
 std::vector<Tensor> position_matrices(const PositionLayers&, const ModelShape&, const PositionSample&);
-// of one layer
+// The same for one layer.
 Tensor position_matrix(const PositionLayers&, const ModelShape&, const Positions&, int layer = 0);
 Quantity quantity_of(const PositionLayers&, const ModelShape&, int layer);
-std::string words(Quantity);                              // "what is added to the logit"
+std::string words(Quantity);                              // "the term added to the logit"
 
 }  // namespace poslab

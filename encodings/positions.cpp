@@ -88,7 +88,7 @@ const std::vector<double>& Positions::ids(const std::string& scheme) const {
 
 const Tensor& Positions::once(const std::string& name, Device device, const std::function<Tensor(Device)>& make) const {
   Tensor& constant = constants_[{name, device}];
-  if (!constant) constant = make(device);   // an error of the first call is thrown again
+  if (!constant) constant = make(device);   // if make throws, the next call tries again
   return constant;
 }
 

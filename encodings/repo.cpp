@@ -45,8 +45,8 @@ Scheme repo() {
 const SchemePages repo_pages = {
     .summary = "RoPE at positions that a small network reads from each token",
     .about = R"(A small network gives each token a position of its own, for each head, from its content alone; the
-rest is RoPE at these positions. Where a token stands is not read. So without a causal mask, or
-layers of another scheme, the model sees a bag of tokens.)",
+rest is RoPE at these positions. Where a token stands is not read. Without a causal mask or
+layers of another scheme, the model therefore sees a bag of tokens.)",
     .formula = "s_ij = (R(z_i) q_i) . (R(z_j) k_j) / sqrt(D),   z_th = ( silu(x_t gate) * (x_t content) ) out",
     .source = "Li et al. 2025", .doors = "2",
     .shows = always("Equal contents are given equal positions, so all pairs look alike."),

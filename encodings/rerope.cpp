@@ -36,8 +36,8 @@ const SchemePages rerope_pages = {
     .summary = "RoPE whose distances end at a window, or go on in smaller steps",
     .about = R"(Within a window, queries and keys are rotated as in RoPE. Beyond it all distances count as the
 window's width, or grow in steps of 1 / leaky, so that a long string brings no distance that
-training has not seen. The window is measured in positions: random ones are further apart. For
-random ones the weights are written out; evenly spaced positions take the fast route.)",
+training has not seen. The window is measured in positions: random ones are further apart, and
+need all weights in memory; evenly spaced positions take the fast route.)",
     .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
     .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_shown + "."; }};
 

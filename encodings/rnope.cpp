@@ -13,8 +13,8 @@ Scheme rnope() {
   return rotary_layers_scheme(
       {.name = "rnope",
        .options = {window_option("window", "0.5L",
-                                 "keys at this many slots and beyond are not seen in most layers"),
-                   {"every", 4, {2, 1024}, "each such layer sees all keys and has no positions"},
+                                 "most layers see no key that is this many slots away or more"),
+                   {"every", 4, {2, 1024}, "each layer at this interval sees all keys and has no positions"},
                    pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if ((layer + 1) % c.whole("every") == 0) return std::make_unique<Encoding>();
@@ -30,7 +30,7 @@ const SchemePages rnope_pages = {
     .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
 sees all keys and is given no positions, so that it finds by content what is far. The window counts
 slots: samplers change rotations, not which keys are seen.)",
-    .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
+    .formula = "RoPE where |i - j| < w; in each `every`-th layer s_ij = q_i . k_j / sqrt(D) for all keys",
     .source = "Yang et al. 2025",
     .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
     .least_layers = [](const Choices& c) { return c.whole("every"); },

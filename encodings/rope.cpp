@@ -39,7 +39,7 @@ const SchemePages abf_pages = {
     .summary = "RoPE with the base raised from 10000 to 500000",
     .about = R"(RoPE whose base is raised, here from 10000 to 500000, before a model is trained on to longer
 inputs. All pairs of channels but the first turn more slowly, so far keys are rotated less. Llama 3
-and most models for long texts begin so.)",
+and most models for long texts begin this way.)",
     .formula = "RoPE with f_m = 500000^(-2m/D)", .source = "Xiong et al. 2023", .file = "encodings/rope.cpp"};
 
 }  // namespace poslab

@@ -28,7 +28,7 @@ struct Sampler {
   bool by_length = false;            // later slots change the positions of earlier ones, though nothing is random
   bool even = false;                 // all neighbours are equally far apart: the distances are one table of offsets
   bool shifts = false;               // slots are counted, from a random start
-  bool only_offsets = false;         // gives a table of offsets and no position of a token
+  bool only_offsets = false;         // gives a table of offsets, but no positions of tokens
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
   std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // a composition's parts, which draw for it
@@ -78,7 +78,7 @@ class PositionSample {
   Ids classes_;
   Documents documents_;
   using Drawn = std::shared_ptr<const Positions>;
-  const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
+  const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // drawn at the first call
   mutable std::vector<Drawn> drawn_;
   mutable std::map<int, std::shared_ptr<const PositionSample>> of_length_;   // for documents, by their length
   mutable Drawn added_;  // for the embedding, if it has a separate sampler

@@ -65,11 +65,11 @@ the string begins is random, so that a model cannot rely on absolute positions. 
        .options = {pool, first, {"max_shift", 1 << 24, {0, 1 << 24}, "largest start, if the pool has room for more"}},
        .random = true, .even = true, .shifts = true, .draw = contiguous},
       {.name = "pose", .summary = "two runs of neighbouring positions with one random skip between them",
-       .about = R"(The string in two runs: the first, of at most half the slots rounded up, counts from 0; the
-second counts on after one random skip into the target length. So short strings have the
+       .about = R"(The string is split in two runs: the first, at most half of the slots (rounded up), counts from 0;
+the second counts on after one random skip within the target length. So short strings have the
 positions of long ones, and each run looks like a plain count. The pool is the target length.)",
        .source = "Zhu et al. 2024",
-       .options = {pool, first, {"shifted", false, "the first run starts at random too, as the code once had it"}},
+       .options = {pool, first, {"shifted", false, "the first run starts at random too, as in earlier code"}},
        .random = true, .draw = pose},
       {.name = "cape", .summary = "counted from the middle, shifted, jittered and scaled at random",
        .about = R"(Positions count the slots from the middle of the string. Then all are shifted by one random number,
@@ -81,8 +81,8 @@ scale. Positions are real numbers, half of them negative, in the order of the sl
                    {"scale", 1.03, {1, 1000}, "largest factor; the smallest is 1 / scale"},
                    {"centred", true, "counted from the middle of the string, not from its first slot"}},
        .random = true, .draw = cape},
-      {.name = "random_floats", .summary = "T random real numbers of an interval, sorted",
-       .about = R"(Each slot gets a random real number of an interval, in increasing order. Unlike a subset of whole
+      {.name = "random_floats", .summary = "T random real numbers from an interval, sorted",
+       .about = R"(Each slot gets a random real number from an interval, in increasing order. Unlike a subset of whole
 numbers, two may be as close as one likes, so that training has seen gaps as small as any at test.
 float_midpoints is the published test.)",
        .source = "Shimizu, Taniguchi, Matsuo 2026",

@@ -118,7 +118,7 @@ the last slot has the largest position of training. No position is new, but the 
        .summary = "min(i, limit): all slots beyond the limit have its position",
        .about = R"(Positions count the slots as far as `limit`; all slots beyond it share that position. No position is
 new to the model, but it cannot tell the slots beyond the limit apart.)",
-       .source = "clamp_len of Dai et al. 2019, of positions",
+       .source = "clamp_len of Dai et al. 2019, for positions",
        .options = {{"limit", 79, {0, 1 << 24}, "the largest position"}, first},
        .draw = clipped,
        .unreached = [](const Choices& c, int slots) -> std::string {
@@ -126,7 +126,7 @@ new to the model, but it cannot tell the slots beyond the limit apart.)",
        }},
       {.name = "float_midpoints",
        .summary = "range (2i+1) / (2 max(trained, T)): the test of random_floats",
-       .about = R"(The interval that random_floats draws from, cut into equal parts, and a slot in the middle of each.
+       .about = R"(The interval of random_floats is cut into equal parts, with a slot in the middle of each.
 Strings up to the trained length have the same steps and fill a part of the interval; longer ones
 fill all of it with smaller steps. Nothing is random. It is the published test of random_floats.)",
        .source = "Shimizu, Taniguchi, Matsuo 2026",

@@ -136,14 +136,14 @@ stays the same; here length and gap can be tested apart.)",
        .options = {{"gap", 4., {1, 4096}, "mean gap between neighbours: 1 is contiguous"}, first}, .random = true,
        .draw = scattered},
       {.name = "log_density", .summary = "a random subset of a random part of the pool: all densities from 1 to N/T",
-       .about = R"(First a random part of the pool, whose size is uniform on a logarithmic scale from the number of
-slots to the whole pool; then a random subset of that part. So training sees neighbours at all mean
+       .about = R"(First a random part of the pool is chosen, its size uniform on a logarithmic scale from the number
+of slots to the whole pool; then a random subset of that part. So training sees neighbours at all mean
 gaps, from 1 to that of `randomized`, and longer strings at test have gaps that are not new.)",
        .source = "poslab: between SHAPE and Ruoss et al. 2023", .options = {pool, first}, .random = true,
        .draw = log_density},
       {.name = "blocks", .summary = "runs of neighbouring positions, with random gaps between the runs",
-       .about = R"(Slots in runs of `block` positions that follow each other, and random gaps between the runs. Most
-neighbours are one position apart, as in a string that is counted, while distant slots are as far
+       .about = R"(Slots form runs of `block` consecutive positions, with random gaps between the runs. Most
+neighbours are one position apart, as in a plain count, while distant slots are as far
 apart as in `randomized`. With runs of one slot it is `randomized`.)",
        .source = "poslab: between SHAPE and Ruoss et al. 2023",
        .options = {pool, first, {"block", 8, {1, 1 << 24}, "slots in a run; the first and the last may have fewer"}},

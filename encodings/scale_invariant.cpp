@@ -1,9 +1,9 @@
 // Scale-invariant attention (Anson et al. 2025): logits of far keys are scaled up and lowered, so that each stretch
-// [t, 2t) of keys gets the same total weight in the mean, whatever the scale t.
+// [t, 2t) of keys gets the same total weight on average, whatever the scale t.
 //
 //   s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(r / tau + 1) + 1                r = |p_j - p_i|
 //
-// In place of q_i . k_j / sqrt(D) there may be the logits of another scheme, as the paper itself has RoPE: `of`. From a
+// `of` puts the logits of another scheme in place of q_i . k_j / sqrt(D), as the paper does with RoPE. Written from a
 // public note on the paper.
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,7 @@ Chosen<Scheme> scheme_in(const Choices& c) {
   std::replace(text.begin(), text.end(), '/', ',');
   const Chosen<Scheme> s = choose_encoding(text);
   if (std::find(fit.begin(), fit.end(), s.thing.name) == fit.end())
-    bad_input("scale_invariant: of = {}; it goes with none, relative, alibi, t5, rope and rerope",
+    bad_input("scale_invariant: of = {}; it works with none, relative, alibi, t5, rope and rerope",
               c["of"]);
   return s;
 }
@@ -94,7 +94,7 @@ extern const SchemePages scale_invariant_pages;
 Scheme scale_invariant() {
   return {.name = "scale_invariant",
           .options = {{"tau", 10., {0.001, 1e6}, "the distance from which keys are treated as far"},
-                      Option::text("of", "none", "whose logits; its options stand after slashes, rerope/window=16")},
+                      Option::text("of", "none", "scheme of the logits; its options follow slashes: rerope/window=16")},
           .reads =
               [](const Choices& c) {   // if the inner scheme reads a table of offsets, so does this one
                 const Reads inner = reads(scheme_in(c));
@@ -119,11 +119,11 @@ const SchemePages scale_invariant_pages = {
     .summary = "logits of far keys are scaled up and lowered, so that every scale weighs the same",
     .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
 logits were random, the keys from 100 to 200 away would together get about the weight of those from
-1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both
+1000 to 2000 away, yet single keys stand out at any distance. Nothing is learned, and both
 sides are alike. `of` names the scheme that makes the logits: scale_invariant:of=rope.)",
     .formula = "s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(|p_j - p_i| / tau + 1) + 1",
     .source = "Anson et al. 2025", .doors = "3",
-    .shows = always("The bias added to the logits; their content gets a factor, too."),
+    .shows = always("The bias added to the logits; q . k is multiplied by a factor too."),
     .unreached = [](const Choices& c, const Extent& e) {
       const Chosen<Scheme> s = scheme_in(c);
       return s->pages.unreached(s.choices, e);

@@ -67,7 +67,7 @@ extern const SchemePages selective_rope_pages;
 Scheme selective_rope() {
   return {.name = "selective_rope",
           .options = {{"rank", 16, {1, 4096}, "rank of the projection from states to angles"},
-                      {"skip_conv", false, "differences of neighbours, not the convolution"},
+                      {"skip_conv", false, "differences of neighbours in place of the convolution"},
                       {"bias", false, "adds a learned positive angle to each step"},
                       {"gate", false, "a factor from 0 to 1 on each step, from the content"},
                       {"table", {"rope", "rfa"}, "factors of the pairs: powers, or those of random features"},
@@ -91,7 +91,7 @@ Scheme selective_rope() {
 const SchemePages selective_rope_pages = {
     .summary = "angles that are sums over the tokens so far",
     .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
-query and a key is the sum over the tokens between them. One that flips a state adds half a turn.)",
+query and a key is the sum over the tokens between them. A token that flips a state adds half a turn.)",
     .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
     .source = "arXiv 2511.17388", .doors = "2",
     .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),

@@ -3,7 +3,7 @@
 //   rho = r if r < w, else floor(p_i / G) - floor(p_j / G) + w - floor(w / G)            r = p_i - p_j
 //
 // Leaky ReRoPE with k = G, in whole numbers. The released code adds w - w / G without the floor in prefill
-// (shift=exact); it picks near keys by slots, here positions do. A key after the query has -rho(-r), an extension.
+// (shift=exact); it picks near keys by slots, poslab by positions. A key after the query has -rho(-r), an extension.
 #include <cmath>
 
 #include "encodings/rotary.h"
@@ -38,7 +38,7 @@ Scheme self_extend() {
 const SchemePages self_extend_pages = {
     .summary = "RoPE for near keys, and positions in groups for far ones",
     .about = R"(Keys within a window are seen as in RoPE. For keys beyond it, positions are counted in groups, so
-that far distances grow more slowly and stay among those of training. It is made for the test of a
+that far distances grow more slowly and stay among those of training. It is meant for testing a
 trained RoPE model. Which group a slot falls into depends on where the string begins.)",
     .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
     .source = "Jin et al. 2024",

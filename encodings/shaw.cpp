@@ -37,7 +37,7 @@ const SchemePages shaw_pages = {
     .summary = "a learned vector for each near distance, added to keys and to values",
     .about = R"(Each distance up to a limit has two learned vectors: one is added to the key at that
 distance from the query, the other to the value that the query takes from there. All distances
-beyond the limit look alike. With values=off it costs far less, and often does as well.)",
+beyond the limit look alike. With values=off it costs far less, and often works as well.)",
     .formula = "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   d = clip(p_j - p_i, -k, k)",
     .source = "Shaw et al. 2018", .doors = "3 and 4",
     .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."

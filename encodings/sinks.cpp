@@ -1,7 +1,7 @@
 // StreamingLLM (Xiao et al. 2023; github.com/mit-han-lab/streaming-llm): a cache of the first keys and the last ones.
 //
 //   seen: i - j < w, with rho = p_i - p_j,  and the first s keys, with rho = c_i - p_j
-//   c_i = p_i until a key is left out, then p_s + p_i - p_(i-w+1): the window follows the first keys at once
+//   c_i = p_i until a key is left out, then p_s + p_i - p_(i-w+1): the window follows the first keys without a gap
 //
 // For positions 0, 1, 2, ... these are the positions of the released cache: c_i = s + w - 1 and key j < s at j.
 #include "encodings/rotary.h"
@@ -49,7 +49,7 @@ const SchemePages sinks_pages = {
 its weight somewhere, and trained models put it there. Keys between are left out, and positions are
 counted as if they had never been. Window and first keys are counted in slots: samplers change
 rotations, not which keys are seen.)",
-    .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
+    .formula = "rho = p_i - p_j where i - j < w, and p_s - p_j + p_i - p_(i-w+1) for key j < s where i >= s + w",
     .source = "Xiao et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
     .unreached = [](const Choices& c, const Extent& e) { return until_slot("window", c.whole("sinks"))(c, e); }};
 

@@ -60,7 +60,7 @@ namespace {
 constexpr double most = 1 << 16;   // a larger table would not be worth its memory
 bool whole(double p) { return std::abs(p) < most && p == double(int(p)); }
 
-// A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
+// A GPU keeps the rows of -reach .. reach: a step sends it row numbers, not rows.
 Tensor rows_on(Device device, int channels, int reach) {
   static Mutex mutex;
   static std::map<std::pair<int, int>, Tensor> tables;   // each queue has its own table, in its memory

@@ -2,7 +2,7 @@
 //
 //   a_ij = beta_ij prod (1 - beta_ik) over j < k < i,   beta = sigmoid(q . k / sqrt(D)),   j < i
 //
-// A query does not ask its own slot. What remains, prod (1 - beta_ik) over all k < i, goes to nothing, to the query's
+// A query does not ask its own slot. The rest, prod (1 - beta_ik) over all k < i, is lost, or goes to the query's
 // own value, or to a learned vector of the head (b: (H, D)). It is geometric attention, one-sided and not normalized.
 #include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
@@ -47,7 +47,7 @@ Scheme stick_breaking() {
 
 // -- for pages
 const SchemePages stick_breaking_pages = {
-    .summary = "the nearest key takes its share, the next one of what it leaves; the rest goes to nothing",
+    .summary = "the nearest key takes its share, the next one a share of what it leaves; the rest is lost",
     .about = R"(A query asks the keys before it, the nearest first. Each takes a share of what those asked
 earlier have left, so the nearest match wins and no position is needed. The weights need not sum to
 1: what remains is lost, or goes to the query's own value (rest=own) or to a learned vector.)",

@@ -77,7 +77,7 @@ Scheme t5() {
 }
 
 // -- for pages
-// The first distance of each pair's bucket, in place of all in it: (T, T)
+// The first distance of each pair's bucket, for all distances in it: (T, T)
 static Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
   const Buckets bucket = buckets(m, c);
   const int T = p.time();

@@ -97,8 +97,8 @@ Temperature cosine(const Params&, const Choices& c, const ModelShape&) {
 const std::vector<TemperaturePolicy>& all_temperatures() {
   static const std::vector<TemperaturePolicy> list = {
       {.name = "none", .summary = "logits as they are",
-       .about = R"(The logits go into the softmax as they are. The more keys there are, the flatter it gets: over
-logits of one size, each key's share shrinks as their number grows.)",
+       .about = R"(The logits go into the softmax as they are. The more keys there are, the flatter the weights
+get: among logits of equal size, each key's share shrinks as their number grows.)",
        .source = "Vaswani et al. 2017", .formula = "f = 1"},
       {.name = "constant", .summary = "one temperature for all queries: below 1 it sharpens",
        .about = R"(All logits are divided by one number. Below 1 attention gets sharper, above 1 flatter, at every
@@ -173,15 +173,15 @@ logarithm: a query that should look at few keys at any length can sharpen, anoth
 as it is. Both numbers are read from the token's state, for each head.)",
        .source = "Vasylenko, Treviso, Martins 2025",
        .formula = "f_ih = delta + softplus(b_h . x_i) (ln (n_i + 1))^(range tanh(g_h . x_i))",
-       .options = {{"delta", 1., {0, 100}, "a factor on the logits in any case"},
+       .options = {{"delta", 1., {0, 100}, "the constant part of the factor"},
                    {"range", 2., {0, 8}, "the largest power of the logarithm; minus this is the smallest"},
-                   {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, and of 2 at least"},
+                   {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, or of 2 if n is 1"},
                    {"heads", {"all", "second_half"},
                     "the scaled heads: all, or those that nape leaves without positions"}},
        .learned = true, .make = asentmax},
       {.name = "uniform_scale", .summary = "one factor for all queries of all heads: above 1 it sharpens",
        .about = R"(All logits are multiplied by one number. A model without positions that was trained on short strings
-stays good on somewhat longer ones if its attention is sharpened so at test. The same as constant
+stays good on somewhat longer ones if its attention is sharpened this way at test. It equals constant
 with tau = 1 / scale.)",
        .source = "Wang et al. 2024 (NoPE, UniformScale)", .formula = "f = scale",
        .options = {{"scale", 1.2, {0.001, 1000}, "the number that logits are multiplied by"}},
@@ -196,7 +196,7 @@ only these numbers, on longer strings than before; here they are trained with al
                   const ModelShape& m) { return by_head(p, c, m, [](double) { return 1.; }); }},
       {.name = "key_norm", .summary = "keys of length 1, and no 1 / sqrt(D)",
        .about = R"(All keys are brought to length 1, so that the length of the query alone says how sharp it looks, and
-no key wins by being long. The usual division by the root of the head's width falls away.)",
+no key wins by being long. The usual division by the root of the head's width is dropped.)",
        .source = "Su 2023 (KeyNorm)", .formula = "k_j <- sqrt(D) k_j / |k_j|, before the scheme's 1 / sqrt(D)",
        .make =
            [](const Params&, const Choices&, const ModelShape&) -> Temperature {
@@ -218,8 +218,8 @@ is: the counterpart of key_norm, which helps less in its author's tests.)",
            }},
       {.name = "cosine", .summary = "the cosine of query and key, times scale ln n",
        .about = R"(Queries and keys are both brought to length 1, so that a logit is the cosine between them, times a
-number that grows with the logarithm of the number of keys. What a scheme adds to the logits is
-multiplied by that number too.)",
+number that grows with the logarithm of the number of keys. The terms that a scheme adds to the
+logits are multiplied by that number too.)",
        .source = "Su 2023 (CosA)", .formula = "s_ij = scale ln n_i cos(q_i, k_j)",
        .options = {{"scale", 4., {0.001, 1000}, "the number that cosines are multiplied by"},
                    {"log_n", true, "times the logarithm of the number of keys"}},

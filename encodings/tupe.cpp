@@ -71,9 +71,9 @@ Scheme tupe() {
 const SchemePages tupe_pages = {
     .summary = "positions are compared with positions, apart from content, by projections of their own",
     .about = R"(Each position has a learned vector, as with a learned embedding, but it is not added to the
-symbols. Projections of its own compare positions with positions, beside the comparison of content
-with content, so that neither disturbs the other.)",
+symbols. Separate projections compare positions with positions, while content is compared with
+content, so that neither disturbs the other.)",
     .formula = "s_ij = ( q_i . k_j + (U_Q t_i) . (U_K t_j) ) / sqrt(2 D),   t_i = norm(table[p_i])",
-    .source = "Ke et al. 2021", .doors = "2", .shows = always("What two positions add to a head's logit.")};
+    .source = "Ke et al. 2021", .doors = "2", .shows = always("The term that two positions add to a head's logit.")};
 
 }  // namespace poslab

@@ -19,7 +19,7 @@ extern const SchemePages window_pages;
 Scheme window() {
   return windowed_scheme(
       {.name = "window",
-       .options = {window_option("window", "0.5L", "keys at this many slots and beyond are not seen"),
+       .options = {window_option("window", "0.5L", "no key that is this many slots away or more is seen"),
                    {"rope", true, "queries and keys are rotated by their positions"},
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto& c) { return Laws{.two_sided = !c.on("rope"), .permutes = false}; },

@@ -28,7 +28,7 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itsel
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
 // The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < end, and the positions of queries
-// and keys in them, (S, T) each; none where nothing is rotated. A pair is in one band at most. A pair in no band is
+// and keys in them, (S, T) each; empty where nothing is rotated. A pair is in one band at most. A pair in no band is
 // masked.
 struct Band {
   std::vector<double> q{}, k{};

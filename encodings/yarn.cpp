@@ -1,11 +1,11 @@
-// Rotations slowed down by the part of each pair's circle that occurs in training. Inputs are s times longer than L
-// slots:
+// Rotations slowed down according to the part of a circle that each pair passes in training. Inputs are s times longer
+// than L slots:
 //
 //   yarn           f'_m = (1 - w_m) f_m + w_m f_m / s,   logits times t^2,   t = 0.1 ln s + 1      Peng et al. 2024
 //     ramp=index   w_m from 0 at pair low to 1 at pair high, low = floor(pair(32)), high = ceil(pair(1)): the code
 //     ramp=turns   w_m from 0 at 32 turns in L to 1 at one turn: the paper.  pair(r) = D ln(L / 2 pi r) / (2 ln base)
 //                  The code keeps low at 0 or more and high at D - 1 or less, and clamps nothing else.
-//   ntk_by_parts   pairs of less than 1 turn f_m / s, of 2 turns bloc97's NTK, of 16 and more f_m: the code before it
+//   ntk_by_parts   pairs of under 1 turn: f_m / s; of 2 turns: bloc97's NTK; of 16 or more: f_m; earlier code
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -81,8 +81,8 @@ Scheme yarn() {
                    {"truncate", true, "the ramp of m begins and ends at whole pairs"},
                    {"dynamic", false, "slots / length in place of factor"},
                    {"mscale", 1., {0, 10}, "logits times (1 + 0.1 mscale ln factor)^2"},
-                   {"mscale_all_dim", 0., {0, 10}, "logits divided by the same formula of this, as DeepSeek does"},
-                   {"attention", 0., {0, 1000}, "logits times its square, whatever mscale is; 0: by mscale"},
+                   {"mscale_all_dim", 0., {0, 10}, "logits divided by the same formula with this, as in DeepSeek"},
+                   {"attention", 0., {0, 1000}, "its square multiplies logits, whatever mscale is; 0: mscale decides"},
                    {"resonance", false, "wavelengths rounded: Resonance YaRN"},
                    rope_base(), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {
@@ -106,21 +106,21 @@ Scheme ntk_by_parts() {
 static const OtherNames words_for_factor("factor", {"scale", "scaling"});
 
 const SchemePages yarn_pages = {
-    .summary = "RoPE that slows down pairs that do not come round in training, with sharper logits",
+    .summary = "RoPE that slows down pairs that do not turn fully in training, with sharper logits",
     .about = R"(Pairs that turn at most once in the trained length are interpolated, those that turn 32 times or
 more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
-turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels
+turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. With few channels a head
 and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
-do not.)",
+are interpolated.)",
     .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
     .source = "Peng et al. 2024",
     .unreached = [](const Choices& c, const Extent& e) { return c.on("dynamic") ? until_slot("length")(c, e) : ""; }};
 
 const SchemePages ntk_by_parts_pages = {
     .summary = "RoPE in three parts: fast pairs as they are, slow ones interpolated, NTK between",
-    .about = R"(What the authors of YaRN released before it: pairs that turn 16 times or more in the trained length
+    .about = R"(Code that the authors of YaRN released before it: pairs that turn 16 times or more in the trained length
 stay, those that do not turn once are interpolated, and those between are slowed as NTK-aware
-scaling does. The paper of YaRN calls another blend by this name, which is yarn:ramp=turns,mscale=0.)",
+scaling does. The YaRN paper gives this name to another blend, yarn:ramp=turns,mscale=0.)",
     .formula = "RoPE with f_m, f_m / factor and (base factor^(D/(D-2)))^(-2m/D), blended by turns in the length",
     .source = "Peng et al. 2023, released code", .file = "encodings/yarn.cpp"};
 

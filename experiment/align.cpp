@@ -42,7 +42,7 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
     while (layer + 1 < d.layers && !std::isnan(d.of_layer(layer).*which)) ++layer;
   const std::string where =
       fmt::format("align --mode {}: layer {} of {}", align_modes()[size_t(how.mode)], layer + 1, d.layers);
-  if (!std::isnan(of.entropy)) bad_input("{} has weights of its own and no logits; choose pmax, entropy or log", where);
+  if (!std::isnan(of.entropy)) bad_input("{} has weights but no logits; choose pmax, entropy or log", where);
   bad_input(
       "{}: its attention over {} keys is nan; align a run that has not diverged, or leave low temperatures out "
       "of --grid", where, d.keys);

@@ -8,7 +8,7 @@
 //   log             tau = ln short / ln L, in numbers of keys
 //   prop1, prop2    Propositions 1 and 2, from the row statistics of the first layer
 //
-// By layer or head the same is done layer by layer, from the first: on that layer's own statistics, with earlier layers
+// By layer or head, the same is done for one layer after another, on the layer's own statistics, with earlier layers
 // at the temperatures already found; the heads of a layer do not affect each other. Each length is aligned as if it
 // were the only long one; a query with fewer keys gets a temperature between the short length's and its own.
 #pragma once
@@ -33,7 +33,7 @@ struct Aligning {
   AlignMode mode = AlignMode::pmax;
   AlignPer per = AlignPer::model;
   int shortest = 0;         // a trained length
-  std::vector<int> longer;  // rising
+  std::vector<int> longer;  // ascending
   std::vector<double> grid = {1, .95, .9, .85, .8, .75, .7, .65, .6, .55, .5};
 };
 

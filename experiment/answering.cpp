@@ -1,4 +1,4 @@
-// Runs in which a decoder answers a task token by token, as most of the literature after Ruoss et al. 2023 states
+// Runs in which a decoder answers a task token by token, the form in which most papers after Ruoss et al. 2023 study
 // length generalization: it reads the input and a separator, and writes the answer. Training gives it the right answer
 // so far (teacher forcing); the test gives it its own answer so far (free running), and counts whole answers, too.
 //
@@ -118,7 +118,7 @@ StepPlan plan(const State& s, const Questions& q) {
 }
 
 struct Right {
-  int64_t slots = 0, of_slots = 0;      // that count (spec B.1)
+  int64_t slots = 0, of_slots = 0;      // counted slots (spec B.1)
   int64_t answers = 0, of_answers = 0;  // right as a whole
   double by_slot() const { return double(slots) / double(of_slots); }
   double whole() const { return double(answers) / double(of_answers); }
@@ -229,7 +229,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
              .heads = state.net.spec().heads,
              .matrices = matrices_of(state.net.spec().encoding, state.net.spec().shape()),
              .outputs = q.outputs(),
-             .slots = "dashed lines part the input from the separator and the answer so far."};
+             .slots = "dashed lines separate the input from the separator and the answer so far."};
     const int input = read.shape()[1] - q.outputs();
     for (int t = 0; t < read.shape()[1]; ++t)
       s.symbols.push_back(t < input ? alphabet[size_t(read[t])] : t == input ? ";" : fmt::format("{}", read[t]));

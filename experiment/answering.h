@@ -29,8 +29,8 @@ PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&
 // The same for a text of this many tokens, which such a sampler takes for digits.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
-// Greedy answers, (B, O), all slots at once. `said` runs a pass and returns the most probable symbols after an answer
-// that the model reads; `first` is its result for any answer. A pass over x ; a gives for each slot the symbol that
+// Greedy answers, (B, O), all slots at once. `said` runs a pass that reads an answer, and returns the most probable
+// symbol of each slot; `first` is its result for any answer. A pass over x ; a gives for each slot the symbol that
 // follows the part of a before it, so a slot is final once all before it are: after n passes the first n symbols equal
 // decoding one by one, and an answer that a pass does not change is complete. A model that is right needs two passes,
 // and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.

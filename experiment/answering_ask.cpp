@@ -69,7 +69,7 @@ Respondent respondent(const RunSpec& c, const Decoder& net) {
           .positions = sampler(c),
           .temperature = c.temperature,
           .random = draws_positions(c),
-          .note = "\neach answer slot reads the symbol of the one before it, the first a separator",
+          .note = "\neach answer slot reads the symbol of the slot before it, the first slot a separator",
           .forward =
               [c, spec = net.spec()](int length) {
                 Forward f = answering::forward(spec, c, length, 1);

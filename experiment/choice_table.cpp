@@ -118,14 +118,14 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own) {
                    {"lr_floor", 0., {0, 1}, "the share of lr to which it falls"},
                    {"weight_decay", 0., {0, 1}, "AdamW's: a step subtracts lr times this share of each matrix"}});
   add("Training", {{"accumulate", 1, {1, 4096},
-                    "parts of a batch, one after the other: less memory, the same step but for dropout"}});
+                    "parts of a batch, computed in turn: less memory, the same step except for dropout"}});
   add("Evaluation", own.evaluation);
   add("Running", own.running);
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(rounding_names), std::end(rounding_names));
   add("Running", {{"device", names_of(all_devices()), "where kernels run"},
                   {"matmul", matmuls, "the rounding of the factors of products"},
-                  {"products", engines, "the engine of matrix products; cublas on a GPU alone"}});
+                  {"products", engines, "the engine of matrix products; cublas only on a GPU"}});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
@@ -189,7 +189,7 @@ Settings overlaid(const ChoiceTable& table, const Settings& below, const Setting
 
 void check_decay(const Choices& c) {
   if (c.number("lr") * c.number("weight_decay") >= 1)
-    bad_input("weight_decay = {} with lr = {}: a step takes lr times the decay from each matrix, and {} is all of it; "
+    bad_input("weight_decay = {} with lr = {}: a step subtracts lr times the decay of each matrix, here {} of it; "
               "lower one of them", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
 }
 

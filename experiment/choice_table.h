@@ -48,8 +48,8 @@ Option loops_option(std::vector<std::string> words = {});
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
 std::vector<Option> rate_options(int warmup, double cooling);  // warmup, cooling and seed, with lr and clip
 // lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last share `cooling` of the steps, or
-// over all after the warm-up if fewer: linearly or as half a cosine (Loshchilov & Hutter 2017, without restarts). From
-// `steps` on it stays at lr_floor.
+// over all steps after the warm-up if fewer: linearly or as half a cosine (Loshchilov & Hutter 2017, without
+// restarts). From `steps` on it stays at lr_floor.
 double learning_rate(const Choices&, int64_t step);
 
 // Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another

@@ -1,5 +1,5 @@
 // The dispersion of a model's attention at a length: measured on the strings or texts of its test (to choose a
-// temperature, on others), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
+// temperature, on other ones), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
 // thousand tokens fit into memory.
 #pragma once
 #include <functional>
@@ -45,7 +45,7 @@ Probed probed(const State&, int samples);
 struct RowMeans {
   double largest_weight = 0, entropy = 0;            // entropy in nats
   double largest_logit = 0, mean = 0, variance = 0;  // statistics of the row's logits
-  double rows = 0;                                   // how many
+  double rows = 0;                                   // their number
   void add(const RowMeans&);
 };
 

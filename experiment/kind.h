@@ -17,7 +17,7 @@ struct Kind {
   std::string summary = {};            // help of these commands, unless they have their own (apps/)
   std::string studied;                 // the option that names the learned task
   std::string marked_by;               // an option of this kind alone, by which its runs are recognized
-  std::string last_file;               // the last file of a complete run
+  std::string last_file;               // the file that a run writes last, when it is complete
   std::string format;                  // format of its checkpoints; changes when older ones become unreadable
   std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for users who confuse kinds
   std::vector<std::string> tested;     // options that its eval can change, in their order in the name of a test

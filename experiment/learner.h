@@ -67,7 +67,7 @@ class Learner {
   virtual double accuracy_at(int, int) const { failure("this kind of run has no small tests while training"); }
 
   // Answers to the user's strings, with positions and a temperature that may differ from the test's; "": the test's.
-  // Throws BadInput if they do not suit the trained model, or its kind does not answer strings.
+  // Throws BadInput if they do not suit the trained model, or if its kind does not answer strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
   // Text in and out, with the run's positions and end tokens. Each throws BadInput for an unsuitable kind of model.

@@ -12,7 +12,7 @@
 
 namespace poslab {
 
-// Whether the next length has the strings of this one: equally many symbols in each of a few draws.
+// Whether the next length has the same strings as this one: as many symbols in each of a few draws.
 static bool same_strings(const Task& t, int length) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     Rng one({seed}), other({seed});
@@ -63,7 +63,7 @@ void check_lengths(const RunSpec& c, const std::vector<int>& lengths, const std:
       bad_input("{}: length {} comes twice; name it once", command, length);
     if (slots(c, length) > max_slots)
       bad_input(
-          "{}: length {} of {} takes {} slots, but this run has positions for {}; ask for less", command,
+          "{}: length {} of {} takes {} slots, but this run has positions for {}; ask for a shorter one", command,
           length, c["task"], slots(c, length), max_slots);
   }
 }

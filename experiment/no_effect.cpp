@@ -30,7 +30,7 @@ void refuse_option(const std::string& option, const std::string& value, const st
 std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
-    return fmt::format("positions = {} are not random; choose a random sampler, as positions = randomized",
+    return fmt::format("positions = {} are not random; choose a random sampler, such as positions = randomized",
                        c["positions"]);
   if (is("resample") && c["resample"] == "per_layer" && deepest_stack(c) == 1 && !c.scheme->embed)
     return "layers = 1 draws once in a pass anyway; train with more layers";
@@ -43,7 +43,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
-                       "as encoding = learned", c.scheme.spelled());
+                       "such as encoding = learned", c.scheme.spelled());
   if (is("first_position") && !composed_spelling(c["encoding"]) && finite(c.scheme) &&
       has_option(sampler(c), "first") && has_option(test_sampler(c), "first"))
     return fmt::format("the table of {} begins at it, and so do positions = {}; leave it at 0", c.scheme.spelled(),

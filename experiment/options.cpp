@@ -79,7 +79,7 @@ const ChoiceTable& all_choices() {
                    {"max_position", 2048, {1, 1 << 24},
                     "pool of randomized and other samplers that have this option; rows of the learned table"},
                    {"first_position", 0, {0, 1},
-                    "smallest position: 0 in the released code, 1 in the paper; the same if distances count alone"},
+                    "smallest position: 0 in the released code, 1 in the paper; no effect if only distances count"},
                    {"resample", names_of(all_resamplings()), "when positions are resampled"},
                    temperature_option("a factor on all logits of a query, by the number of keys")},
        .model = {{"layers", 5, {1, 256}, "number of blocks"},

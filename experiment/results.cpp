@@ -69,7 +69,7 @@ Results mean_of(const std::vector<const Results*>& tables) {
     if (alike.size() < tables.size()) continue;
     Row mean = first;
     for (const Column& c : mean.columns()) {
-      if (c.key) continue;  // among them all words
+      if (c.key) continue;  // all columns of words are keys
       double sum = 0, least = first[c.name];
       for (const Row* row : alike) sum += (*row)[c.name] / n, least = std::min(least, (*row)[c.name]);
       mean.set(c.name, c.type == Column::Type::whole ? least : sum);

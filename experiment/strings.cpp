@@ -67,7 +67,7 @@ std::vector<TestPart> StringsLearner::test(const RunSpec& c) const {
   return all;
 }
 
-// -- looking at it
+// -- inspections
 
 double matrices_of(const Chosen<Scheme>& scheme, const ModelShape& shape) {
   return scheme->pages.cost.matrices(shape, scheme.choices);
@@ -99,7 +99,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
            .heads = c.whole("heads"),
            .matrices = matrices_of(c.scheme, transformer_spec(c).shape()),
            .outputs = batch.outputs,
-           .slots = "dashed lines part the input from the answer slots."};
+           .slots = "dashed lines separate the input from the answer slots."};
   const std::vector<std::string> alphabet = task(c["task"]).alphabet;
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
   s.pass = [this, batch, length, T, first](Trace& trace) {

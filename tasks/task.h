@@ -26,7 +26,7 @@ struct Task {
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
   std::function<int(const Tokens& answer)> scored_slots = {};
   std::function<Tokens(Rng&, int length)> input = {};                 // uniform over the alphabet
-  // Another draw from that distribution with the same number of each symbol: the same content in another order (spec,
+  // Another draw of that distribution with the same number of each symbol: the same content in another order (spec,
   // finding 4). Left out: all orders are equally likely.
   std::function<Tokens(const Tokens& input, Rng&)> shuffled = {};
 

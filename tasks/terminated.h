@@ -1,5 +1,5 @@
-// Answers of varying size in a fixed number of slots: the result, the terminator 2, then zeros. The zeros are in the
-// loss and not in the accuracy (spec B.1 and finding 5).
+// Answers of varying size in a fixed number of slots: the result, the terminator 2, then zeros. The zeros count in the
+// loss but not in the accuracy (spec B.1 and finding 5).
 #pragma once
 #include <algorithm>
 

@@ -32,7 +32,7 @@ Positions reordered(const Positions& from, const std::vector<int>& order) {
   return Positions::of_tokens(from.sequences(), q);
 }
 
-const char* const no_token = "the sampler gives offsets, and no position of a token";
+const char* const no_token = "the sampler gives offsets but no positions of tokens";
 
 Outcomes shift(const Setup& setup) {
   const Model model(setup);
@@ -78,13 +78,13 @@ bool accepted(const Setup& s) {
   try { return Model(s), s.fits(); } catch (const BadInput&) { return false; }
 }
 
-// Layers of one pass that differ in options or heads find the constants that an earlier layer kept (Positions::once).
+// A layer must not read the constants that a layer with other options or heads kept before it (Positions::once).
 Outcomes kept(const Setup& setup) {
   Setup first = setup;
   if (setup.variant == "plain") first.shape.d_model /= 2, first.shape.heads /= 2;
   else first.scheme.choices = choose_options(setup.scheme->name, setup.scheme->options, {}, trained_on(T));
   first.shape.first = 0, first.shape.causal |= first.causal_only();
-  if (!accepted(first)) return {{}, "it refuses half as many heads, or with its defaults what these samplers draw"};
+  if (!accepted(first)) return {{}, "it refuses half as many heads, or its defaults refuse these samplers' draws"};
   const Model model(setup);
   const PositionSample draw = setup.draw();
   const Positions& p = draw.at_layer(1);
@@ -95,7 +95,7 @@ Outcomes kept(const Setup& setup) {
 }
 
 Outcomes limits(const Setup& setup) {
-  if (setup.sampler->name == "sequential") return {{}, "it is the plain sampler"};
+  if (setup.sampler->name == "sequential") return {{}, "the sampler is the plain one"};
   const Model model(setup);
   Setup plain = setup;
   plain.sampler = choose_sampler("sequential");
@@ -189,7 +189,7 @@ std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   return all;
 }
 
-// Whether the declared terms of a scheme (Encoding::terms) are its whole difference to NoPE. bound 0: it declares none.
+// Whether the declared terms of a scheme (Encoding::terms) are all that it adds to NoPE. bound 0: it declares none.
 Outcome terms_as_attention(const Setup& setup) {
   const Model model(setup);
   const Content content = content_of(setup);
@@ -254,22 +254,22 @@ Outcomes cached(const Setup& setup) { return decoded(setup, T, {1, 2}); }
 
 Outcomes decode(const Setup& setup) {
   if (setup.variant != "plain" || setup.resample == Resample::per_layer)
-    return {{}, "long strings are decoded with the scheme as it is spelled"};
+    return {{}, "long strings are decoded only with the scheme as spelled"};
   constexpr int slots = 64;
   Setup longer = setup;
   longer.shape.pool = slots + pool + 2;
   return decoded(longer, slots, {1});
 }
 
-// In 4 random directions of each input and each learned parameter, and along 4 of its numbers: as in the digests of
-// tests/reference/README.md, an error of any shape shows in one of them. In float the steps are wide, so that only a
+// Checked in 4 random directions of each input and learned parameter, and along 4 of its numbers: as in the digests
+// of tests/reference/README.md, an error of any shape shows in one of them. In float the steps are wide, so that only a
 // gross error shows. Where a step crosses the kink of a ReLU, a shorter one does not, with fewer digits left.
 Outcomes gradients(const Setup& setup) {
   constexpr bool exact = sizeof(real) == 8;
   constexpr double small = exact ? 1e-3 : 0.3;
   const std::vector<double> steps = exact ? std::vector{1e-5, 1e-7} : std::vector{2e-3, 4e-4};
   if (!exact && (setup.variant != "plain" || setup.sampler->random))
-    return {{}, "in float only the scheme as it is spelled, with plain positions"};
+    return {{}, "in float only the scheme as spelled is checked, with plain positions"};
   const Model model(setup);
   Content content = content_of(setup);
   for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
@@ -315,7 +315,7 @@ std::vector<Setup> setups_of(Check::Mask mask, const std::vector<std::string>& s
   return list;
 }
 
-// Whether no distance within T slots exceeds the tested length option, whose effect is then invisible.
+// Whether no distance within T slots exceeds the tested length option, so that its effect is invisible.
 bool out_of_reach(const Setup& setup) {
   for (const Option& o : setup.scheme.choices.options())
     if (o.kind == Option::Kind::length && setup.variant.starts_with(o.name + "=") &&
@@ -340,8 +340,8 @@ const std::vector<Check>& all_checks() {
       {"permutation", "tokens that keep their positions may stand in any order; others may not", none, permutation},
       {"mass", "the weights of a query sum to 1", both, mass},
       {"fused", "the fused attention equals primitive ops, values and gradients", both, fused},
-      {"cached", "the last queries of 1 to 6 slots give the rows of one causal pass", Check::Mask::causal, cached},
-      {"decode", "so does each step of decoding 64 tokens", Check::Mask::causal, decode},
+      {"cached", "the last queries of 1 to 6 slots give the same rows as one causal pass", Check::Mask::causal, cached},
+      {"decode", "each step of decoding 64 tokens gives the row of one causal pass", Check::Mask::causal, decode},
       {"gradient", "all gradients equal central differences", causal_if_needed, gradients},
   };
   return list;

@@ -39,7 +39,7 @@ std::vector<std::string> other_values(const Option& o) {
     for (const double more : {0., 1., 3.})   // small ones: sequences are short
       all.push_back(fmt::format("{}", std::min(o.range.min + more, o.range.max)));
   if (o.kind == Option::Kind::number)
-    for (const double times : {0.5, 2.})     // the scheme may be invisible at an end of the range
+    for (const double times : {0.5, 2.})     // at an end of the range the scheme may have no visible effect
       all.push_back(fmt::format("{}", std::clamp(times * ascii::number(o.standard), o.range.min, o.range.max)));
   if (o.kind == Option::Kind::numbers) all = {"2", "1/3"};
   std::erase(all, o.standard);

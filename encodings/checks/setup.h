@@ -36,11 +36,11 @@ std::vector<std::string> other_values(const Option&);
 // All schemes; each that can be part of a composition also as a group of heads; and one composition by layers.
 std::vector<std::string> all_spellings();
 // A scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin
-// at 1. The defaults run with all samplers and ways to resample, the others with a few. A spelling that sets options
-// runs with these alone.
+// at 1. The defaults run with all samplers and ways to resample, other options with a few. A spelling that sets options
+// runs with them alone.
 std::vector<Setup> all_setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 std::vector<Setup> setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
-// Each scheme without a mask if it can do without one, else with a causal one.
+// Each scheme without a mask if it works without one, else with a causal one.
 std::vector<Setup> each_setup(const std::vector<std::string>& spellings = all_spellings());
 
 Tensor random_tensor(Shape shape, uint32_t which, double size = 1);

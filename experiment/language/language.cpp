@@ -53,7 +53,7 @@ const Text& Source::documents(bool of_test, const std::string& separator) const 
       read += separator[n];
   made = documents_of(whole, read);
   if (made.files.empty())
-    bad_input("separator = {}: {} does not have it on the side of {}, or no whole document there; name the text "
+    bad_input("separator = {}: {} lacks it on the side of {}, or has no whole document there; name the text "
               "between documents", separator, whole.files[0].path, of_test ? "the test" : "training");
   return made;
 }
@@ -114,7 +114,7 @@ State::State(const RunSpec& c, const Decoder& made)
 
 namespace {
 
-// `length` tokens to be read.
+// A window of `length` tokens to be read.
 Window training_window(const RunSpec& c, const Source& source, int length, Rng& rng) {
   const double repeats = c.number("repeats");
   Window w;

@@ -24,7 +24,7 @@ struct Window {
 // The source of tokens: a text, or the made-up language.
 struct Source {
   Vocabulary vocabulary;
-  Text training, test;  // empty with a grammar, and training for an external checkpoint
+  Text training, test;  // both empty with a grammar, `training` for an external checkpoint
   std::optional<CopyGrammar> grammar;
   // the tokens of an external checkpoint, in place of the vocabulary
   std::shared_ptr<const Tokenizer> tokenizer{};
@@ -33,7 +33,7 @@ struct Source {
   std::vector<int> ends{};                       // tokens that end a text
   // Throws BadInput for a missing or changed text; absent: it is unchanged. Writing needs only its tokens.
   std::function<void()> check_text{};
-  struct Parted {  // into documents, once for each separator and side
+  struct Parted {  // the text in documents, parted once for each separator and side
 #ifndef __wasm__     // a page has one thread
     std::mutex mutex;
 #endif

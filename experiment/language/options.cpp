@@ -36,10 +36,10 @@ const ChoiceTable& all_choices() {
                     {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
                     {"repeats", 0., {0, 1}, "share of windows that repeat their beginning over and over"},
                     {"documents", {"whole", "packed"},
-                     "a window is of one file; packed: of several, each by itself, and none is repeated at test"},
+                     "a window is from one file; packed: from several documents, each by itself; tests repeat none"},
                     Option::text(
                         "separator", "",
-                        "the text between packed documents of a file, \\n: a new line; nothing: each is a file")},
+                        "the text between packed documents of a file, \\n: a new line; nothing: each file is one")},
        .rates = rate_options(100, 0),
        .evaluation =
            {Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths"),
@@ -92,11 +92,11 @@ void check(const RunSpec& c) {
       bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",
                 tail, length, double(length) / c.whole("train_length"));
     if (length < parts)
-      bad_input("eval_times = {}: windows of {} tokens have no {} parts to report the loss of; test {} tokens or more",
+      bad_input("eval_times = {}: windows of {} tokens are too short for {} parts of the loss; test {} tokens or more",
                 c["eval_times"], length, parts, parts);
   }
   if (tail && tail < parts)
-    bad_input("eval_tail = {}: these tokens have no {} parts to report the loss of; count {} or more", tail, parts,
+    bad_input("eval_tail = {}: these are too few tokens for {} parts of the loss; count {} or more", tail, parts,
               parts);
   if (tail && packs(c))
     bad_input("eval_tail = {}: windows of packed documents have no text before their last tokens in common; leave it "

@@ -41,8 +41,8 @@ size_t several(std::string name, const Names& known) {
 std::string message(const std::string& kind, const std::string& name, const Names& known) {
   const std::string text = fmt::format("unknown {} \"{}\"", kind, name);
   if (const size_t n = several(name, known); n && kind != "list")
-    return text + fmt::format("; these are {}, and one stands here; `poslab compare` takes several, as in a,b, and so "
-                              "does `poslab sweep`", n);
+    return text + fmt::format("; these are {} names, where one is needed; `poslab compare` takes several, as in a,b, "
+                              "and so does `poslab sweep`", n);
   for (const List& other : other_lists)
     if (name != "none" && has(other.names(), name))
       return fmt::format("{}; this is {}", text, other.what) +

@@ -173,7 +173,7 @@ Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
     const auto left = two ? whole_number(m[0], INT_MAX) : std::nullopt,
                right = two ? whole_number(m[1], INT_MAX) : left;
     if (!left || !right)
-      failure("{} is damaged: merge {} is {}, and not two tokens' numbers", path, merges.size(), in_short(m));
+      failure("{} is damaged: merge {} is {}, not the numbers of two tokens", path, merges.size(), in_short(m));
     merges.emplace_back(int(*left), int(*right));
   }
   return prefix_errors(path, [&] { return Vocabulary(std::move(merges)); });

@@ -35,7 +35,7 @@ std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name causes this error, so that another name would help.
 bool bad_name(const std::error_code&);
 void make_folder(const std::string& path);        // with missing folders above
-// Throws Failure if no files can be made in this folder, before the work whose results it is to keep.
+// Throws Failure if no files can be made in this folder; called before the work whose results go there.
 void check_writable(const std::string& folder);
 // Writes PATH.poslab.partial, syncs it to disk, and renames it to PATH. Another process that writes the same PATH
 // waits; leftovers of a killed one are overwritten. An error leaves an old PATH unchanged: BadInput for an impossible

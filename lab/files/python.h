@@ -14,7 +14,7 @@ void check_installed(const std::string& module);
 // this program are passed on. Throws Failure if the module is not installed.
 int run_python(const std::string& python, const std::string& module, const std::vector<std::string>& words);
 // The same with `input` as standard input; returns the output. Throws BadInput with the module's message if the status
-// is 2, Failure if it is another one than 0, and Interrupted for a signal.
+// is 2, Failure if it is any other than 0, and Interrupted for a signal.
 std::string python_output(const std::string& python, const std::string& module, const std::vector<std::string>& words,
                           const std::string& input);
 

@@ -50,7 +50,7 @@ TensorRecord record_of(const std::string& name, const Json& about, const std::st
   if (!dtype.is_string() || !bytes_of_number(dtype.get<std::string>()))
     damaged(path, name, "has numbers of the kind {}, which is not known", in_short(dtype));
   t.dtype = dtype.get<std::string>();
-  if (!shape.is_array()) damaged(path, name, "has the shape {}, no list of sizes", in_short(shape));
+  if (!shape.is_array()) damaged(path, name, "has the shape {}, not a list of sizes", in_short(shape));
   for (const Json& size : shape) {
     const auto n = whole_number(size, INT_MAX);
     if (!n) damaged(path, name, "has the shape {}; sizes are whole numbers below 2^31", in_short(shape));

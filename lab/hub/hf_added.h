@@ -11,7 +11,7 @@ namespace poslab {
 struct AddedToken {
   std::string text;  // not empty
   int token;
-  bool single_word, lstrip, rstrip;  // not within a word; takes the white space before and after it
+  bool single_word, lstrip, rstrip;  // not within a word; takes the white space before it, after it
 };
 
 class AddedTokens {

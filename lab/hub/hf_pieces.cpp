@@ -61,7 +61,7 @@ NormalizedText composed(const NormalizedText& text) {
   return all;
 }
 
-// A text with `made` before it, which has no bytes in the source.
+// `made`, which has no bytes in the source, and then the text.
 NormalizedText after(const std::string& made, const NormalizedText& text) {
   NormalizedText all(text.offsets[0]);
   all.add(made, text.offsets[0]), all.add(text);

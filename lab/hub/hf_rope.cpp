@@ -69,8 +69,8 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
   if (type == "llama3")
     return fmt::format("llama3:factor={},low={},high={},length={}", spelled(of.number("factor")),
                        spelled(of.number("low_freq_factor")), spelled(of.number("high_freq_factor")), length);
-  bad_input("{}: the type \"{}\" is not known; default, linear, dynamic, yarn, longrope and llama3 are", of.where(),
-            type);
+  bad_input("{}: the type \"{}\" is not known; poslab reads default, linear, dynamic, yarn, longrope and llama3",
+            of.where(), type);
 }
 
 // of: the object that describes the rotation. theta: the key of the base in config.json if `of` has none, and the base
@@ -79,7 +79,7 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
   const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
   const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // its name in the first release
   if (form.phi && type != "default" && type != "longrope" && type != "su")
-    bad_input("{}: the type \"{}\" is not known in a model of Phi-3; default and longrope are", of.where(), type);
+    bad_input("{}: the type \"{}\" is not known in a model of Phi-3; use default or longrope", of.where(), type);
   HfRotation r;
   const double outside = config.number(theta.first, theta.second);
   r.base = of.number("rope_theta", outside);
@@ -90,7 +90,7 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
     if (!keys->get("partial_rotary_factor").is_null()) {
       r.fraction = keys->number("partial_rotary_factor");
       if (r.fraction != 1 && !form.phi)
-        keys->refuse("partial_rotary_factor", "1: heads that rotate in part are read with model_type phi3 alone");
+        keys->refuse("partial_rotary_factor", "1: heads that rotate in part are read only with model_type phi3");
       if (const double turning = r.fraction * form.head_dim;
           !(turning >= 2) || turning > form.head_dim || std::fmod(turning, 2) != 0)
         keys->refuse("partial_rotary_factor",
@@ -126,7 +126,7 @@ HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scalin
   Keys kinds = keys_of_object(parameters, config.where() + ": rope_parameters");
   const json whole = kinds.get("full_attention"), near = kinds.get("sliding_attention");
   if (const std::string key = kinds.left_over(); !key.empty())
-    bad_input("{}: the key \"{}\" is not known; full_attention and sliding_attention are", kinds.where(), key);
+    bad_input("{}: the key \"{}\" is not known; poslab reads full_attention and sliding_attention", kinds.where(), key);
   Keys full = scaling.is_null() ? keys_of_object(whole, kinds.where() + ": full_attention")
                                 : keys_of_object(scaling, config.where() + ": rope_scaling");
   if (full.has("type") && !full.has("rope_type"))
@@ -242,7 +242,7 @@ std::string completed(const std::string& one, RunValues model) {
   if (const auto fraction = model.find("fraction"); fraction != model.end() && !turns_in_part(scheme.name)) {
     if (turns)
       bad_input(
-          "encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
+          "encoding {}: it rotates all channels of a head, but this model only the first {} of them; choose "
           "partial_rope, longrope, or a scheme that rotates none",
           one, fraction->second);
     model.erase(fraction);

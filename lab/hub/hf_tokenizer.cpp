@@ -44,8 +44,8 @@ HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
 int HfTokenizer::number_of(const std::string& token, const json& number) const {
   const auto n = whole_number(number, most_);
   if (!n)
-    bad_input("{}: the token \"{}\" has the number {}; in a file of this size it is whole, 0 .. {}", path_, token,
-              in_short(number), most_);
+    bad_input("{}: the token \"{}\" has the number {}; in a file of this size it must be a whole number, 0 .. {}",
+              path_, token, in_short(number), most_);
   return int(*n);
 }
 
@@ -139,7 +139,7 @@ void HfTokenizer::read_post_processor(const json& step) {
     }
     if (has_template_) bad_input("{}: it has two templates, and poslab reads one", path_);
     has_template_ = true;
-    if (texts != 1) bad_input("{}: its template for a text must have the text, $A, once", path_);
+    if (texts != 1) bad_input("{}: its template for a text must contain the text, $A, once", path_);
   } else {
     bad_input("{}: the post_processor {} is not known", path_, type);
   }

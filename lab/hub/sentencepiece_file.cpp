@@ -1,4 +1,4 @@
-// The form: https://protobuf.dev/programming-guides/encoding for the file, by sentencepiece_model.proto. Its fields 1
+// The file is a message of sentencepiece_model.proto (https://protobuf.dev/programming-guides/encoding). Its fields 1
 // are the pieces, its fields 3 and 5 NormalizerSpecs, each with a table as field 2: four bytes that say how long the
 // trie is, the trie, and strings that end with 0, to which its leaves point. The trie is a double array (Yata et al.
 // 2007) as darts-clone writes it, a number of 32 bits for each place, in blocks of 256.
@@ -87,7 +87,7 @@ void check_sentencepiece_file(std::string_view model, const std::string& path) {
   if (kind == unigram && asked_for)
     bad_input(
         "{}: its pieces are of the kind Unigram, and some are user-defined; versions of sentencepiece read texts "
-        "differently with such pieces, so poslab refuses it; use a tokenizer.json made of it",
+        "differently with such pieces, so poslab refuses it; use a tokenizer.json made from it",
         path);
 }
 

@@ -40,7 +40,7 @@ function on_one_another(chart, a, b) {
     return value === null || Math.abs(y(value) - y(other)) <= 2;
   });
 }
-// The class of page.css for a curve that lies on others: it leaves gaps, through which they show.
+// The class of page.css for a curve that lies on others: its line has gaps, through which the others show.
 export function gaps(chart, n) {
   const {curves} = chart, under = curves.slice(0, n).filter(
       other => curves[n].color !== 'base' && other.color !== 'base' && on_one_another(chart, other, curves[n])).length;

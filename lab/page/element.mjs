@@ -52,7 +52,7 @@ export function answered(input, [name, expected], said, scored, gap = '') {
 }
 
 let plays = 0;
-// A slider over the texts of `marks`, with a button that plays it to its end, or from the beginning if it is there.
+// A slider over the texts of `marks`, with a button that plays it to its end, from the beginning if it is at the end.
 // show(n) draws for mark n, and may return a promise, for which the next mark waits. Moving the slider stops it.
 export function player(label, marks, from, show, seconds = 8) {
   const at = element('input', {type: 'range', min: 0, max: marks.length - 1, value: from});

@@ -12,7 +12,7 @@ export function even_ticks(low, high, wanted, whole = false) {
     all.push(Number((n * step).toPrecision(12)) + 0);  // never -0
   return all;
 }
-// Powers of ten, and with few decades 2 and 5 times these.
+// Powers of ten; if the axis spans few of them, also 2 and 5 times these.
 export function log_ticks(low, high) {
   const few = Math.log10(high / low) < 2.5, all = [];
   for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power)

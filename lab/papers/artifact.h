@@ -33,7 +33,7 @@ struct Artifact {
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // whether its runs differ in kind from its source's, so that it must be requested by name
   bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them
-  Json (*about)(const Outcomes&) = nullptr;  // data for Python on its source, besides the trials
+  Json (*about)(const Outcomes&) = nullptr;  // data for Python about its source, besides the trials
   // Fields of about.json for this artifact alone, to draw beside scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
   std::string record = {};  // the file in run folders with its measurements (measured.h), or ""

@@ -68,7 +68,7 @@ class Models {
 struct ModelSource {
   Models models;
   std::function<std::vector<ModelTest>(const Artifact&)> tests;
-  Json about = {};  // data for Python on all its artifacts, and on one
+  Json about = {};  // data for Python about all its artifacts, and about one
   std::function<Json(const Artifact&)> about_artifact;
   // A record, by its file, of the trained model in this run folder (lab/papers/measured.h)
   std::function<Json(const std::string& file, const std::string& run)> measure = nullptr;

@@ -78,8 +78,8 @@ void find_name(const std::string& folder, OtherTest& test) {
     bad_input("--name {}: it becomes a part of a file's name; use up to {} letters, digits and - _ .", test.name,
               longest_name);
   if (!is_free(folder, test))
-    bad_input("--name {}: {}/{} is of other options{}; choose another name, or remove the file", test.name, folder,
-              csv_of_test(test.name), test.text.empty() ? "" : " or of another text");
+    bad_input("--name {}: {}/{} is a test under other options{}; choose another name, or remove the file", test.name,
+              folder, csv_of_test(test.name), test.text.empty() ? "" : " or of another text");
 }
 
 void write_other_test(const std::string& folder, const OtherTest& test, const Results& all, RunRecord record,

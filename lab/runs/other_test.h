@@ -1,7 +1,7 @@
 // Tests of a run under other options than its own. Each is a result beside eval.csv, which is not changed:
 //
-//   eval-NAME.csv     what eval.csv is to the run's own test
-//   eval-NAME.json    what result.json is to it, with "test": the options that differ from config.toml
+//   eval-NAME.csv     the counterpart of eval.csv, which has the run's own test
+//   eval-NAME.json    the counterpart of result.json, with "test": the options that differ from config.toml
 //
 // An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed, and "files" the
 // checksums of "text", which was read, and of the checkpoint's "weights", "config.json" and "tokenizer", which is

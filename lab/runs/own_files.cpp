@@ -143,7 +143,7 @@ void check_same_run(const std::string& folder, const Witness& config, const Witn
   const std::optional<Witness> one = third();
   for (const auto& [own, stranger] : {std::pair(&config, &other), {&other, &config}})
     if (one && difference(one->config, own->config).empty())
-      bad_input("{}: it has {} = {}, and {} and {} {}; {}", fault(*stranger), option, stranger->config[option],
+      bad_input("{}: it has {} = {}, but {} and {} have {}; {}", fault(*stranger), option, stranger->config[option],
                 own->file, one->file, own->config[option], stranger->remedy);
   bad_input("{}, or {}: {} = {} and {}; restore the one or the other from a copy, or train again with --config {} "
             "--out ANOTHER",

@@ -84,7 +84,7 @@ Results read_results(const std::string& path, const Kind& kind, bool in_part) {
 void check_rows(const Results& rows, const Choices& tested, const std::string& csv) {
   for (const Row& row : rows)
     if (!std::isnan(row["samples"]) && row["samples"] != tested.number("eval_samples"))
-      failure("{} has {} samples at length {}, and its test {}", csv, row["samples"], row.length(),
+      failure("{} has {} samples at length {}, and its test has {}", csv, row["samples"], row.length(),
               tested["eval_samples"]);
   std::vector<int> wanted = kind_of(tested).tested_lengths(tested), found;
   for (const Row& row : rows) found.push_back(row.length());
@@ -92,7 +92,7 @@ void check_rows(const Results& rows, const Choices& tested, const std::string& c
   if (found == wanted) return;
   const auto [missing, extra] = std::mismatch(wanted.begin(), wanted.end(), found.begin(), found.end());
   const bool lacks = missing != wanted.end() && (extra == found.end() || *missing < *extra);
-  failure("{} has {} and its test {}: it {} length {}", csv, counted(found.size(), "row"), wanted.size(),
+  failure("{} has {}, and its test has {}: it {} length {}", csv, counted(found.size(), "row"), wanted.size(),
           lacks ? "lacks" : "should not have", lacks ? *missing : *extra);
 }
 
@@ -165,7 +165,7 @@ void check_test(const RecordedTest& t, const Choices& tested, const std::string&
   };
   if (const RunRecord& r = t.record; r.seconds && r.steps && r.steps_per_second)
     if (const double rate = double(*r.steps) / *r.seconds; !(std::abs(*r.steps_per_second / rate - 1) < 1e-6))
-      failure("the steps_per_second of {} is {:.6g}, but its steps by its seconds give {:.6g}", json,
+      failure("the steps_per_second of {} is {:.6g}, but its steps divided by its seconds give {:.6g}", json,
               *r.steps_per_second, rate);
   check("paper_score", t.record.paper_score), check("released_score", t.record.released_score);
   if (const auto& b = t.record.baselines)

@@ -133,13 +133,13 @@ RunFolder RunFolder::open(const std::string& path) {
       fs::is_regular_file(path) && fs::exists(parent / "config.toml"))
     bad_input("{} is a file of the run {}; name that folder", path, parent.empty() ? "." : parent.string());
   if (path.ends_with(".toml") && fs::is_regular_file(path))
-    bad_input("{0} is a file of options and no run folder; `poslab train --config {0}` begins a run with them",
+    bad_input("{0} is a file of options, not a run folder; `poslab train --config {0}` begins a run with them",
               shell_path(path));
   if (const std::string near = run_near(path); !fs::is_directory(path))
     bad_input("there is no run folder {}{}", path, near.empty() ? "; `poslab train` makes one" : near);
   if (is_hf_folder(path))
     bad_input(
-        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and "
+        "{0} is a checkpoint of Hugging Face's form, not a run; `poslab lm eval --hf {0}`, lm generate, inspect and "
         "view read it",
         shell_path(path));
   if (fs::exists(fs::path(path) / "plan.jsonl") && !fs::exists(fs::path(path) / "config.toml"))

@@ -14,7 +14,7 @@ class TrainingClock {
  public:
   // Runs from here on. step: the checkpoint's.
   TrainingClock(const RunFolder&, int64_t step);
-  // Of the steps that led to the present state: a step that was lost and repeated counts once. Absent if clock.jsonl is
+  // Seconds of the steps that led to the present state; a lost and repeated step counts once. Absent if clock.jsonl is
   // missing or damaged.
   std::optional<double> seconds() const;
   void pause();

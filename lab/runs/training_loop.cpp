@@ -100,7 +100,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
       finish_all_but(0);
       if (learner.adam().step > saved) save(false);
       throw Interrupted(caught_signal(),
-                        fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
+                        fmt::format("stopped in the middle of step {} of {}, and all steps before it are saved; {}",
                                     learner.adam().step + 1, total, go_on));
     }
     const int64_t done = learner.adam().step;

@@ -51,7 +51,7 @@ struct Reader {
   }
 };
 
-// Whether it is a sign between two operands, not the minus before a digit.
+// Whether symbol i is a sign between two operands, not the minus before a digit.
 bool is_operator(const Tokens& x, size_t i, const Signs& s) {
   const bool after_operand = i > 0 && (is_digit(x[i - 1]) || x[i - 1] == s.close);
   return after_operand && (x[i] == s.plus || x[i] == s.minus || x[i] == s.times);

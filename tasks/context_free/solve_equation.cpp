@@ -1,7 +1,7 @@
 // Solve equation: the digit x, modulo 5.   ( 3 - x ) = 4 -> 4
 //   symbols 0-4 digits, 5 +, 6 -, 7 (, 8 ), 9 x, 10 =                                    (spec B.2)
-// An expression of L-2 symbols without products, so x is unique. The hidden digit: from a uniform symbol on, the first
-// digit to the right, around the end. L < 3 has no room: the input is zeros and the answer is 0.
+// An expression of L-2 symbols without products, so x is unique. The hidden digit is the first
+// at or right of a uniform place, around the end. L < 3 has no room: the input is zeros and the answer is 0.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +70,7 @@ Task solve_equation() {
           .level = "context_free",
           .summary = "the digit x of an equation modulo 5  (3-x)=4 -> 4",
           .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with
-it. The left side is an expression with brackets, sums and differences; the right side is its value.
+that digit. The left side is an expression with brackets, sums and differences; the right side is its value.
 There are no products, so exactly one digit is right.)",
           .symbols_in = 11,
           .symbols_out = 5,

@@ -1,4 +1,4 @@
-// The text of tokens, and the tokens of a text: by a vocabulary of ours, or by that of an external checkpoint.
+// The text of tokens, and the tokens of a text: by poslab's own vocabulary, or by that of an external checkpoint.
 #pragma once
 #include <algorithm>
 #include <cstddef>

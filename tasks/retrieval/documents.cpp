@@ -83,8 +83,8 @@ Retrieval document_retrieval() {
       .summary = "the number of a name in one of ten documents  document . . calm-spoon a7 b2 . . ask document",
       .about = R"(The context is some documents, each with one name and number within filler. The question gives
 one of the names, and its number is the answer: multi-document question answering with one
-document that helps among others that do not. Their number stays as it is when the context
-grows, and the place of the one that helps is chosen, as in "lost in the middle".)",
+document that helps among others that do not. The number of documents stays the same when the
+context grows, and the place of the helpful one can be chosen, as in "lost in the middle".)",
       .source = "Liu et al. 2023 (lost in the middle); spec C.2",
       .options = {{"documents", 10, {1, names}, "number of documents; fewer if there is no room"},
                   {"digits", 2, {1, 4}, "symbols of a number"}},

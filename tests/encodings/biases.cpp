@@ -169,7 +169,7 @@ TEST_CASE("scale_invariant: the logits of another scheme, in equal steps and not
   const Chosen<Scheme> of_table = choose_encoding("scale_invariant:of=alibi");
   CHECK(sampler_for(of_table, choose_sampler("randomized")).spelled().starts_with("randomized_offsets"));
   CHECK_THROWS_WITH(model_of("scale_invariant:of=cope"),
-                    "scale_invariant: of = cope; it goes with none, relative, alibi, t5, rope and rerope");
+                    "scale_invariant: of = cope; it works with none, relative, alibi, t5, rope and rerope");
 }
 
 TEST_CASE(

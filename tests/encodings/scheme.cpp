@@ -304,7 +304,7 @@ TEST_CASE("compositions: parts apply where they belong, parameters are named by 
   };
   CHECK(choose_encoding(" rope : pairing=half| none *2+ alibi*2").spelled() == "rope:pairing=half|none*2+alibi*2");
   CHECK(refused("none*2+alibi*3") ==
-        "none*2+alibi*3 is for 5 heads, but the model has heads = 4; make the groups add up to them");
+        "none*2+alibi*3 is for 5 heads, but the model has heads = 4; make the groups add up to that");
   CHECK(refused("none*2+alibi") ==
         "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
   CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);

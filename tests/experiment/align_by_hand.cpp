@@ -108,7 +108,7 @@ TEST_CASE("align: figures that are NaN are refused by mode and layer, if they ar
     const std::string name = "align --mode " + align_modes()[size_t(mode)];
     CHECK(refused_alignment(mixed, {.mode = mode, .shortest = 8, .longer = {32}}) == "");
     CHECK(refused_alignment(mixed, {.mode = mode, .per = AlignPer::layer, .shortest = 8, .longer = {32}}) ==
-          name + ": layer 2 of 2 has weights of its own and no logits; choose pmax, entropy or log");
+          name + ": layer 2 of 2 has weights but no logits; choose pmax, entropy or log");
     CHECK(says(refused_alignment(other, {.mode = mode, .shortest = 8, .longer = {32}}),
                name + ": layer 1 of 2 has weights of"));
   }

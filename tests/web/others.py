@@ -76,7 +76,7 @@ def with_runs(file, poslab):
             assert not page.messages, page.messages
         run("train", *TINY[2:], "--task", "parity_check", "--encoding", "rope", "--steps", "2", "--out", "parity")
         assert "a page has one task" in run("web", "plain", "parity", status=2)
-        assert "has 4 lanes, and 5 runs" in run("web", *["plain"] * 5, status=2)
+        assert "has 4 lanes, but 5 runs" in run("web", *["plain"] * 5, status=2)
         assert not Path(folder, "past-the-edge.html").exists()
 
 

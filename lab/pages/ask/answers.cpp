@@ -162,7 +162,7 @@ std::string page_of(const std::string& run, const Respondent& asked, const std::
   }
   lead.push_back(
       "Wrong symbols are underlined; grey ones fill the slots after the end of the answer and do not count. In the "
-      "maps a row is a query slot and a column the key slot that it looks at; dashed lines part the input from the "
+      "maps a row is a query slot and a column the key slot that it looks at; dashed lines separate the input from the "
       "answer slots.");
   const json choices = {{"kind", "choices"}, {"layers", layers}, {"heads", heads}};
   return page::file_of({{"command", "ask"},

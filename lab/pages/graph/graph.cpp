@@ -165,7 +165,7 @@ nlohmann::json tape(const Graph& g) {
 std::string html(const Graph& g) {
   using page::json;
   const std::string reading =
-      "Rows are in the order of the tape. An arc on the left joins a row to an input further above. A row has the "
+      "Rows are in the order of the tape. An arc on the left joins a row to an input further above. A row shows the "
       "parameters that it reads, the shape of its result, microseconds forward and backward (the least of five steps), "
       "the bytes of its results, and the norm of their gradient.";
   return page::file_of({{"command", "graph"},

@@ -163,7 +163,7 @@ json coverage_figure(const Coverage& c, const std::string& name, const std::stri
       "**{}.** {} in training (grey; {} of its steps are counted) and in a test, as a share of all {} "
       "for each whole number{}{}. Seen in training: {} of the {}.",
       literal(name), distances ? "Distances" : "Positions", c.steps, distances ? "pairs of slots" : "slots",
-      c.rounded ? ", to the nearest of which they are rounded" : "",
+      c.rounded ? " (values are rounded to the nearest)" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
   return page::chart_json(chart);
 }
@@ -219,8 +219,8 @@ json dispersion_figures(const Dispersed& d, const Biases& b, const std::string& 
     bias.curves.push_back(curve);
   }
   add(bias, "bias",
-      fmt::format("What positions alone add to the logits of query {} in layer 1. Without content, minus the mean over "
-                  "the keys{}.",
+      fmt::format("The terms that positions alone add to the logits of query {} in layer 1. Without content, minus "
+                  "the mean over the keys{}.",
                   b.query, b.heads > most ? fmt::format(": {} of {} heads", most, b.heads) : ""));
   return all;
 }

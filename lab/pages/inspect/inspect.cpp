@@ -182,7 +182,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
                                             {"dot", of_tasks ? "slot" : "token"},
                                             {"pca", planes},
                                             {"string", of_tasks ? "test string" : "text"},
-                                            {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
+                                            {"parts", of_tasks ? "Dashed lines separate input and answer slots."
                                                                : "A token sees itself and those before it."},
                                             {"attention", maps}});
   const json document = {

@@ -17,7 +17,7 @@ struct Curve {
   std::string name;
   int color = 0;  // index of the curve's color; a baseline has none, and is grey and dashed
   std::vector<Point> points;
-  std::vector<Point> behind;    // drawn faint: the raw values that `points` smooths, or lines parted by a NaN
+  std::vector<Point> behind;    // drawn faint: the raw values that `points` smooths, or lines separated by a NaN
   bool filled = false;          // filled down to the axis, instead of a line
   std::vector<Band> band = {};  // a faint area behind the curve
   static constexpr int baseline = -1;

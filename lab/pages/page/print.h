@@ -18,7 +18,7 @@ double millimetres_of(const std::string& width);
 // Throws BadInput for a wrong `width`, or one for data; Failure with a remedy if `path` needs a Python with matplotlib
 // and there is none. Called before any work.
 void check_figure(const std::string& path, const std::string& width);
-// Checks the same for files with these endings, "pdf", in the form of --figures.
+// Checks the same for files with these endings, such as "pdf", as --figures lists them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
 // The bytes of `path`: the figures' data, {"figures": [...]}, also for a device such as /dev/stdout, or matplotlib's

@@ -221,9 +221,9 @@ std::string accuracy_caption(const Group& g) {
     for (const Row& row : line.tested) fewest = std::min(fewest, int(row["samples"]));
   return fmt::format(
       "**{}.** Share of answer slots that are right, at every tested length. {}{} Each point of a run is the mean "
-      "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: the shares that uniform "
-      "guessing, the most frequent symbol of each slot (majority), and the same answer in every slot, from the number "
-      "of each symbol alone (content only), reach.",
+      "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: the shares reached by "
+      "uniform guessing, by the most frequent symbol of each slot (majority), and by the same answer in every slot, "
+      "from the number of each symbol alone (content only).",
       heading(g), about_training(g), about_seeds(g), g.lines.size() > 1 ? "at least " : "", fewest,
       50 / std::sqrt(fewest));
 }

@@ -42,14 +42,14 @@ class Finder {
       const std::string ending = path.extension();
       const bool page = ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png";
       bad_input("report: there is no run folder \"{}\"{}", text,
-                page                                  ? fmt::format("; use -o {} if it is what to write", text)
-                : text.find('*') != std::string::npos ? "; without quotes the shell makes a list of it"
-                : text.find(',') != std::string::npos ? "; runs have spaces between, no commas"
+                page                                  ? fmt::format("; use -o {} to write to it", text)
+                : text.find('*') != std::string::npos ? "; without quotes the shell expands it"
+                : text.find(',') != std::string::npos ? "; separate runs by spaces, not commas"
                                                       : run_near(text));
     }
     if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) return trials(find_sweep(text));
     if (!fs::is_directory(path))
-      return pass(fmt::format("{} is a file, no run folder{}", text,
+      return pass(fmt::format("{} is a file, not a run folder{}", text,
                               is_run(path.parent_path()) ? "; name " + path.parent_path().string() : ""));
     if (is_run(path)) return run(text);
     if (is_hf_folder(text)) return checkpoint(text);
@@ -100,7 +100,7 @@ class Finder {
                        "collect` has their numbers",
                        plan.size(), path, restored));
     if (!missing.empty())
-      pass(fmt::format("of the {} trials of {} not all are done: {}", plan.size(), path, to_string(count(missing))));
+      pass(fmt::format("not all {} trials of {} are done: {}", plan.size(), path, to_string(count(missing))));
   }
 
   std::set<std::string> seen_;

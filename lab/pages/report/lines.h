@@ -36,7 +36,7 @@ std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind;
 
 bool same_tokens(const Line&, const Line&);  // of language models: else only bits per byte can be compared
 bool same_test(const Line&, const Line&);    // of language models: the same tokens of the same windows count
-bool lengths_differ(const Group&);           // whether its lines' longest do
+bool lengths_differ(const Group&);           // whether their longest tested lengths differ
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {

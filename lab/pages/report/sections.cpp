@@ -146,7 +146,7 @@ json table(const std::vector<Group>& groups) {
   if (std::none_of(groups.begin(), groups.end(), [](const Group& g) { return g.has_seeds(); })) return parts;
   parts.push_back(single_runs(groups));
   parts.push_back(
-      paragraph("A row with several seeds has their means; small below the paper score: the 95\u202f% "
+      paragraph("A row with several seeds shows their means; small, below the paper score: the 95\u202f% "
                 "interval of the mean, by the bootstrap.",
                 "note"));
   return parts;

@@ -114,12 +114,12 @@ void describe_text(TestedRun& run) {
     return;
   }
   if (is_hf_folder(run.folder)) {
-    run.text = "a text of the test alone, as the model was trained elsewhere";
+    run.text = "a text for the test only, as the model was trained elsewhere";
     return;
   }
   const TextRecord text = text_of(run.folder);
   run.task = run.config["text"] = text.path, run.checksum = text.checksum();
-  run.text = fmt::format("{} of {:.1f} MB, of which {} is of the test", counted(text.files.size(), "file"),
+  run.text = fmt::format("{} of {:.1f} MB, of which {} is for the test", counted(text.files.size(), "file"),
                          double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
 

@@ -104,8 +104,8 @@ std::optional<View> coverage_view(const Subject& s) {
             .title = "Seen in training",
             .reading = fmt::format("Training draws strings of up to {} slots in {} steps. At each test length: the "
                                    "share of positions, of distances between slots, and of gaps between neighbours "
-                                   "that have occurred in training, rounded to whole numbers. `as often`: how much of "
-                                   "the test's gaps lies below the training's, both drawn as shares of all gaps.",
+                                   "that have occurred in training, rounded to whole numbers. `as often`: the "
+                                   "overlap of the test's gaps with the training's, both as shares of all gaps.",
                                    s.train_length, training_draws)};
   enum Kind { positions, distances, between, kinds };
   const auto count = [](const std::vector<double>& p, std::array<Histogram, kinds>& all) {

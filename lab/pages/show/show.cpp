@@ -71,8 +71,8 @@ const std::vector<Set>& all_sets() {
 
 const std::vector<ViewName>& all_views() {
   const char* const no_positions =
-      "its positions are a table of offsets, those of each layer are drawn apart, or there "
-      "are fewer than --train-length";
+      "its positions are a table of offsets, are drawn separately for each layer, or are "
+      "fewer than --train-length";
   static const std::vector<ViewName> list = {
       {"relative", "the scheme's relative position for each pair", relative_view,
        "it has no single distance for a pair"},
@@ -114,7 +114,7 @@ std::string lack(const std::string& scheme, const ViewName& view) {
   return fmt::format("{} has no view \"{}\": {}", scheme, view.name, view.lack);
 }
 
-// The schemes of several that the view leaves out.
+// With several schemes: the ones that the view leaves out.
 std::vector<std::string> lacks(const ViewName& view, const Subject& s) {
   std::vector<std::string> all;
   if (s.shown.size() < 2 || view.lack.empty()) return all;

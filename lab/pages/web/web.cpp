@@ -81,7 +81,7 @@ std::string page_file() {
 
 void write(const std::vector<std::string>& runs, const std::string& out) {
   if (runs.size() > most_runs)
-    bad_input("web: the page has {} lanes, and {} runs are named; choose some of them", most_runs, runs.size());
+    bad_input("web: the page has {} lanes, but {} runs are named; choose some of them", most_runs, runs.size());
   json all = json::array();
   for (const std::string& run : runs) {
     all.push_back(run_json(run));

@@ -19,7 +19,7 @@ struct Options {
   reproduce::ValueLists settings = {};  // options of every trial, in place of the size's
 };
 
-// The rankings that these options need: one without a mask and, of schemes that work only with a causal one, another
+// The rankings that these options need: one without a mask, and one of the schemes that work only with a causal mask,
 // beside `references` with that mask, so that like is compared with like. Throws BadInput for an unknown name, or if no
 // trial is left.
 std::vector<reproduce::Planned> plan(const Options&);

@@ -3,7 +3,7 @@
 //   id, name, state, the options that differ within the plan, paper_score, released_score, chance, majority,
 //   content_only, seconds, commit, reason, all other options, isa, numerics, processor, date
 //
-// so tables of several sweeps have the same columns but for their order. `name` is the same for trials that differ in
+// so tables of several sweeps differ in columns only by their order. `name` is the same for trials that differ in
 // task and seed only (lab/runs/naming.h). `lengths` has a row for each length that a trial was tested at:
 //
 //   id, task, name, seed, length, accuracy, samples, chance, majority, content_only

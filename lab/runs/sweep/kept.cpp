@@ -54,7 +54,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
       const std::string other = cells.substr(2, space - 2), column = cells.substr(space + 1);
       const auto found = known.find(fmt::format("{} {}", other, column));
       if (found == known.end())
-        failure("it takes the column {} from trial {}, which no line before has", column, other);
+        failure("it takes the column {} from trial {}, which no earlier line has", column, other);
       cells = found->second;
     }
     names.push_back(name);
@@ -97,7 +97,7 @@ bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(h
 void check_options(const RunRecord& r, const Trial& t) {
   const auto check = [&](const char* option, const std::optional<std::string>& found) {
     if (found && t.run.has(option) && *found != t.run[option])
-      failure("its \"result\" is of another trial: it has {} = {}, and this one {}", option, *found, t.run[option]);
+      failure("its \"result\" is of another trial: it has {} = {}, and this one has {}", option, *found, t.run[option]);
   };
   check("task", r.task), check("encoding", r.encoding), check("positions", r.positions);
   check("steps", r.steps ? std::optional(fmt::format("{}", *r.steps)) : std::nullopt);

@@ -55,9 +55,9 @@ class Collector {
       }
     }
     if (repeats && Progress::shown)
-      tell(log_of_thread(), "{}: {} of {:.0f} trials {}, and each is trained once\n", source_, repeats, trials,
-           repeats == 1 ? "is another one with its options spelled otherwise"
-                        : "are others with their options spelled otherwise");
+      tell(log_of_thread(), "{}: {} of {:.0f} trials {}; each is trained once\n", source_, repeats, trials,
+           repeats == 1 ? "repeats another one in another spelling"
+                        : "repeat others in another spelling");
   }
 
  private:

@@ -58,7 +58,7 @@ void must_have_all(const Plan& plan, const std::string& folder) {
     const bool id = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == name.npos;
     if (id && fs::exists(at / "config.toml") && !ids.count(name))
       bad_input(
-          "{0} lacks the trial {1}, which is in its folder: lines of it were lost; give the plan that it was made of "
+          "{0} lacks the trial {1}, which is in its folder: lines of it were lost; give the plan that it was made from "
           "to `poslab sweep run PLAN --out {2}` again, or remove the folder {1}",
           kept_plan(folder), name, shell_path(folder));
   }
@@ -69,7 +69,7 @@ void must_have_all(const Plan& plan, const std::string& folder) {
 PlacedPlan find_sweep(const std::string& path) {
   const bool folder = fs::is_directory(path);
   if (folder && !fs::exists(kept_plan(path)))
-    bad_input("{} is no folder of a sweep: it has no plan.jsonl; name the --out of `poslab sweep run`, or a plan",
+    bad_input("{} is not the folder of a sweep: it has no plan.jsonl; name the --out of `poslab sweep run`, or a plan",
               path);
   const std::string file = folder ? kept_plan(path) : path;
   PlacedPlan sweep{read_plan(file), path};

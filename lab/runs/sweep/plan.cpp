@@ -89,7 +89,7 @@ Plan read_plan(const std::string& path) { return plan_of(read_input(path), path)
 
 Plan plan_of(const std::string& all, const std::string& source) {
   if (source.ends_with(".toml"))
-    bad_input("{0} describes a sweep and is no plan; make one with `poslab sweep plan {0} > plan.jsonl`",
+    bad_input("{0} describes a sweep and is not a plan; make one with `poslab sweep plan {0} > plan.jsonl`",
               shell_path(source));
   Plan plan;
   std::map<std::string, size_t> lines;

@@ -3,7 +3,7 @@
 // queues run at the same time; the processor's part of the steps uses all cores. Nothing is shared, so each trial gets
 // the same bits as alone, and trials may differ in any option.
 //
-// On a CPU one trial fills all cores, so trials are trained one after the other. So they are on a GPU with
+// On a CPU one trial fills all cores, so trials are trained one after the other. It is the same on a GPU with
 // POSLAB_DEBUG, as times of kernels that run at once would mean nothing.
 #pragma once
 #include <functional>

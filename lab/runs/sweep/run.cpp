@@ -107,7 +107,7 @@ class Worker {
         board_.last();
         if (signal)
           throw Interrupted(signal,
-                            "the sweep is stopped and what was running is saved; the same command goes on with it");
+                            "the sweep is stopped, and its running trials are saved; the same command goes on with it");
         return;
       }
       std::vector<const Trial*> ours;
@@ -263,7 +263,7 @@ class Worker {
       if (caught_signal() || ++kills_[r.trial] < max_kills)
         open_.push_back(r.trial);
       else
-        fail(t, fmt::format("{} times it was ended from outside, at last by signal {} ({}); if memory was short, fewer "
+        fail(t, fmt::format("{} times it was ended from outside, lastly by signal {} ({}); if memory was short, fewer "
                             "--jobs or a smaller batch need less",
                             max_kills, end.signal, strsignal(end.signal)));
     } else {

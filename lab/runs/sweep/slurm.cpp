@@ -16,7 +16,7 @@ std::string job_script(const JobArray& a) {
   };
   std::string text =
       "#!/bin/bash\n# One shard of a sweep; `poslab sweep submit` wrote this. Submit it again as often as you like: "
-      "what is done stays.\n";
+      "finished trials stay.\n";
   text += "#SBATCH --job-name=poslab\n";
   text += fmt::format("#SBATCH --array=0-{}\n", a.shards - 1);
   text += fmt::format("#SBATCH --ntasks=1 --cpus-per-task={}\n", a.jobs * a.threads);

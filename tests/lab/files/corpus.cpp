@@ -142,7 +142,7 @@ TEST_CASE("words of a text are counted up to a number of bytes, and a vocabulary
   CHECK(holds(refused("[]"), "1: v.json is not a vocabulary"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1"})"), "1: v.json is damaged"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"),
-              "merge 0 is [1], and not two tokens' numbers"));
+              "merge 0 is [1], not the numbers of two tokens"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1,256]]})"),
               "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
 }
@@ -248,7 +248,7 @@ TEST_CASE("lm: a page shows a given text or one of the test, of any length") {
   const language::TextLearner symbols = learner({{"text", "copy_grammar"}, {"train_length", "16"}}, grammar);
   CHECK(symbols.sample({}).symbols.size() == 16);
   CHECK(symbols.sample({.length = 9}).symbols.size() == 9);
-  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "copy_grammar has symbols that are not letters"));
+  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "the symbols of copy_grammar are no letters"));
   const language::TextLearner bytes = learner({}, {});
   CHECK(bytes.sample({.text = "abcde"}).symbols == std::vector<std::string>{"a", "b", "c", "d", "e"});
   CHECK(holds(refusal([&] { bytes.sample({.length = 9, .text = "abc"}); }),

@@ -109,7 +109,7 @@ TEST_CASE("stop: in the middle of a step, forward or backward; the run then cont
         train(run, s);
       } catch (const Interrupted& e) { said = e.what(); }
       CHECK(
-          holds(said, "stopped in the middle of step 7 of 9, and all before it is saved; go on with `poslab resume "));
+          holds(said, "stopped in the middle of step 7 of 9, and all steps before it are saved; go on with `po"));
       CHECK(passed == 6 * 4 + place + 1);  // nothing was computed afterwards
       CHECK(tape_length() == 0);
       stop_requested = false;
@@ -202,7 +202,7 @@ TEST_CASE("stop: SIGTERM and Ctrl-C end a step of several minutes within two sec
   used += seconds_of_children() - others;
   CHECK(used < 20);                                              // two seconds for each, if no tool slows it down
   for (auto& [signal, p] : all) {
-    CHECK(holds(p->output(), "stopped in the middle of step 1 of 40, and all before it is saved"));
+    CHECK(holds(p->output(), "stopped in the middle of step 1 of 40, and all steps before it are saved"));
     CHECK(read_file(folder / std::to_string(signal) + "/checkpoint.safetensors") == checkpoint_bytes(State(c)));
   }
 }

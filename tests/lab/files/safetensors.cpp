@@ -60,7 +60,7 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   for (const char* shape : {"[4294967300]", "[4.0]", "[-4]", "[\"4\"]", "[[4]]", "[1e30]"})
     CHECK(says(shape, "[8, 24]") ==
           damage(fmt::format("has the shape {}; sizes are whole numbers below 2^31", Json::parse(shape).dump())));
-  CHECK(says("4", "[8, 24]") == damage("has the shape 4, no list of sizes"));
+  CHECK(says("4", "[8, 24]") == damage("has the shape 4, not a list of sizes"));
   for (const char* at : {"[8.5, 24.5]", "[-8, 8]", "[24, 8]", "[8]", "[8, 24, 24]", "8", "[8, 18446744073709551640]"})
     CHECK(says("[4]", at) ==
           damage(fmt::format("has the data_offsets {}, not two rising whole numbers", Json::parse(at).dump())));

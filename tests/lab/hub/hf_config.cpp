@@ -61,7 +61,7 @@ TEST_CASE("hf: another scheme applies to layers that see all keys and to partly 
   CHECK(for_hf_model("partial_rope:fraction=1", phi, 64) == "partial_rope:fraction=1,pairing=half");
   CHECK(for_hf_model("none", phi, 64) == "none");
   CHECK(refusal([&] { for_hf_model("rerope", phi, 64); }) ==
-        "2: encoding rerope: it rotates all channels of a head, and this model the first 0.5 of them; choose "
+        "2: encoding rerope: it rotates all channels of a head, but this model only the first 0.5 of them; choose "
         "partial_rope, longrope, or a scheme that rotates none");
 }
 
@@ -95,11 +95,11 @@ TEST_CASE("hf: keys of other families than LLaMA are read, or refused by name") 
   CHECK(refused("gemma3", {{"/sliding_window", nullptr}}) ==
         "2: c: \"sliding_window\" is missing; it must be 1 or more: some layers have a window");
   CHECK(refused("gemma3", {{"/rope_parameters", {{"rope_type", "linear"}}}}) ==
-        "2: c: rope_parameters: the key \"rope_type\" is not known; full_attention and sliding_attention are");
+        "2: c: rope_parameters: the key \"rope_type\" is not known; poslab reads full_attention and sliding_attention");
   CHECK(holds(refused("gemma3", {{"/rope_parameters/full_attention/rope_type", "linear"}}),
               "2: c: rope_parameters: full_attention: \"factor\" is missing; it must be a number"));
   CHECK(refused("phi3", {{"/rope_parameters", {{"rope_type", "linear"}, {"factor", 2}}}}) ==
-        "2: c: rope_parameters: the type \"linear\" is not known in a model of Phi-3; default and longrope are");
+        "2: c: rope_parameters: the type \"linear\" is not known in a model of Phi-3; use default or longrope");
   CHECK(refused("phi3", {{"/partial_rotary_factor", 0.3}}) ==
         "2: c: \"partial_rotary_factor\" is 0.3; it must be an even number of the 8 channels of a head");
   CHECK(holds(refused("phi3_partial_longrope", {{"/rope_parameters/long_factor", {1, 2}}}),

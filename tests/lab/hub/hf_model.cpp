@@ -183,13 +183,13 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
   CHECK(holds(refused({{"layer_types", {"chunked_attention", "full_attention"}}}), "it must be a list of \"full_att"));
   CHECK(holds(refused({{"sliding_window", 8}}), "the key \"sliding_window\" (8)"));
   CHECK(rope(Json::object()) == "");
-  CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; default, linear"));
+  CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; poslab reads "));
   CHECK(holds(rope({{"rope_type", "linear"}}), "c: rope_parameters: \"factor\" is missing; it must be a number"));
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
   CHECK(rope({{"partial_rotary_factor", 1}}) == "");
   CHECK(rope({{"partial_rotary_factor", 0.5}}) ==
         "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that rotate in part are read "
-        "with model_type phi3 alone");
+        "only with model_type phi3");
   CHECK(rope({{"rope_theta", 1e20}}) == "");
   CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
   for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // for 4 pairs

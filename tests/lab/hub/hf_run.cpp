@@ -227,7 +227,7 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report draws its kept tes
   told_by(folder, words("--encoding rerope --temperature log_n:length=16 --name rerope"));
   Program taken(folder, words("--encoding none --name rerope"));
   CHECK(taken.status() == 2);
-  CHECK(holds(taken.output(), "is of other options or of another text; choose another name"));
+  CHECK(holds(taken.output(), "is a test under other options or of another text; choose another name"));
   report::write({model}, folder / "page.html");
   const std::string page = read_file(folder / "page.html");
   CHECK(holds(page, "[encoding=rope:pairing=half]"));
@@ -250,7 +250,7 @@ TEST_CASE("hf: a kept test belongs to its checkpoint and its text") {
   write_file(text, read_file(a_text) + "The end.\n");
   Program other(folder, words + "one");
   CHECK(other.status() == 2);
-  CHECK(holds(other.output(), "--name one: " + model + "/eval-one.csv is of other options or of another "));
+  CHECK(holds(other.output(), "--name one: " + model + "/eval-one.csv is a test under other options or of another "));
   told_by(folder, words + "two");
   CHECK(report::write({model}, page).empty());
   CHECK(holds(read_file(folder / "page-lengths.csv"), text + " (checksum "));

@@ -241,7 +241,7 @@ TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the mode
   CHECK(holds(refused("/model/vocab", 3), "t is not a tokenizer.json: its \"vocab\" is not an object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
     const std::string says = "has the number " + number.dump() +
-                             "; in a file of this size it is whole, 0 .. "
+                             "; in a file of this size it must be a whole number, 0 .. "
                              "65536";
     CHECK(refused("/model/vocab", {{"a", number}}) == "2: t: the token \"a\" " + says);
     CHECK(refused("/added_tokens/0/id", number) == "2: t: the token \"<|endoftext|>\" " + says);
@@ -293,7 +293,7 @@ TEST_CASE("hf: parts of a tokenizer that the library reads in another way are re
               "it has two templates"));
   for (const std::vector<Json>& single :
        {std::vector<Json>{special}, {text, text}, {Json{{"Sequence", {{"id", "B"}}}}}})
-    CHECK(holds(refused({{"/post_processor", of(single)}}), "must have the text, $A, once"));
+    CHECK(holds(refused({{"/post_processor", of(single)}}), "must contain the text, $A, once"));
   CHECK(holds(refused({{"/post_processor", of({text, special})}}), "it puts s after every text"));
   // tokens without a text of their own
   CHECK(of_letters(Json::object()).text(6) == "\u2581");  // as spelled, where there is no decoder

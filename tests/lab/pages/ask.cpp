@@ -144,7 +144,7 @@ TEST_CASE("ask command: a decoder's answer, with the symbol that each slot reads
   CHECK(holds(plain, "0: "));
   CHECK(holds(plain,
               "modular_arithmetic, rope (sequential), 0 steps on lengths 1 to 6\nasked under sequential positions; "
-              "nothing is random\neach answer slot reads the symbol of the one before it, the first a separator\n"
+              "nothing is random\neach answer slot reads the symbol of the slot before it, the first slot a separator\n"
               "1+2\n  slot      1\n  correct   3\n"));
   std::ofstream(run / "strings") << "1+2\n3*4-1\n";
   CHECK(run.ask(fmt::format("--file '{}'", run / "strings")) == plain);

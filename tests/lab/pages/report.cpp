@@ -264,7 +264,7 @@ TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more t
                                                    (folder.path / "empty").string(), run}, out);
   REQUIRE(passed.size() == 3);
   CHECK(holds(passed[0], "finish it with `poslab resume '" + half + "'`"));
-  CHECK(holds(passed[1], "is a file, no run folder"));
+  CHECK(holds(passed[1], "is a file, not a run folder"));
   CHECK(holds(passed[2], "has no config.toml"));
   CHECK(holds(file_text(out), "Passed over: "));
   passed = report::write({folder.path.string()}, out);  // a folder of runs
@@ -286,7 +286,7 @@ TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more t
   CHECK(passed.size() == 3);  // the journal, the claims, the trial that is still to do
   for (const std::string& word : {file, trials, trials + "/plan.jsonl"}) {
     passed = report::write({word}, out);
-    CHECK(passed == std::vector<std::string>{fmt::format("of the 2 trials of {} not all are done: 1 to do",
+    CHECK(passed == std::vector<std::string>{fmt::format("not all 2 trials of {} are done: 1 to do",
                                                          word == trials ? trials : fs::proximate(trials).string())});
   }
   const fs::path below = fs::path(trials) / "runs";  // as compare and reproduce place them
@@ -294,7 +294,7 @@ TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more t
   fs::rename(fs::path(trials) / plan[0].id, below / plan[0].id);
   passed = report::write({trials}, out);
   CHECK(passed == std::vector<std::string>{
-                      fmt::format("of the 2 trials of {} not all are done: 1 to do", fs::proximate(below).string())});
+                      fmt::format("not all 2 trials of {} are done: 1 to do", fs::proximate(below).string())});
   fs::create_directories(below / plan[1].id);  // as --kept restores a trial
   for (const char* name : {"eval.csv", "result.json"}) fs::copy(below / plan[0].id / name, below / plan[1].id / name);
   passed = report::write({trials}, out);

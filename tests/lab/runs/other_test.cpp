@@ -101,7 +101,7 @@ TEST_CASE("other tests: eval under other options keeps the run's own result, and
 
   // The name of another test is not reused.
   run_in(folder, "eval " + run + " --lengths 1:3 --name short");
-  CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is of other options"));
+  CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));
   write_file(run + "/eval-lengths-1-2.csv", "of my own");
   run_in(folder, "eval " + run + " --lengths 1:2");
   CHECK(read_file(run + "/eval-lengths-1-2.csv") == "of my own");
@@ -173,22 +173,22 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   };
   CHECK(refusal(draws) == "");
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), draws),
-              "2: " + run + "/config.toml was changed after the run began: it has d_model = 32, and " + run +
-                  "/result.json and " + run + "/checkpoint.safetensors 16; restore it, or train again with --config "));
+              "2: " + run + "/config.toml was changed after the run began: it has d_model = 32, but " + run +
+                  "/result.json and " + run + "/checkpoint.safetensors have 16; restore it, or train again with"));
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), [&] { open_run(run); }),
               "2: " + run + "/config.toml was changed after the run began"));
   CHECK(holds(with("eval.csv", without_last_line, draws),
-              "1: " + run + "/eval.csv has 8 rows and its test 9: it lacks length 9; restore them from a copy, or test "
-                            "again with `poslab eval " + run + "`"));
+              "1: " + run + "/eval.csv has 8 rows, and its test has 9: it lacks length 9; restore them from a copy, or "
+                            "test again with `poslab eval " + run + "`"));
   CHECK(holds(with("eval-far.csv", without_last_line, draws),
-              "1: " + run + "/eval-far.csv has 5 rows and its test 6: it lacks length 12; restore them from a copy, or "
-                            "test again with `poslab eval " + run + " --lengths 7:12 --name far`"));
+              "1: " + run + "/eval-far.csv has 5 rows, and its test has 6: it lacks length 12; restore them from a "
+                            "copy, or test again with `poslab eval " + run + " --lengths 7:12 --name far`"));
   CHECK(holds(with("result.json", replaced("\"paper_score\": 0.", "\"paper_score\": 0.9"), draws),
               "1: the paper_score of " + run + "/result.json is 0.9"));
   CHECK(holds(with("metrics.jsonl", without_last_line, draws),
               "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
   CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
-              "/eval.csv has 80 samples at length 1, and its test 8; restore them"));
+              "/eval.csv has 80 samples at length 1, and its test has 8; restore them"));
   CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as of a checkpoint alone
   CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
               "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
@@ -275,8 +275,8 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
         "2: " + result + " is that of " + other + ": it has seed = 1, and " + config + " and " + saved +
             " 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
   CHECK(with({"eval-far.csv", "eval-far.json"}, draws) ==
-        "2: " + run + "/eval-far.json is of another run: it has seed = 1, and " + config + " and " + saved +
-            " 0; restore it and eval-far.csv from a copy, or test again with `poslab eval " + run +
+        "2: " + run + "/eval-far.json is of another run: it has seed = 1, but " + config + " and " + saved +
+            " have 0; restore it and eval-far.csv from a copy, or test again with `poslab eval " + run +
             " --lengths 7:12 --name far`");
   for (const std::string csv : {"eval.csv", "eval-far.csv"})
     CHECK(holds(with({csv}, draws), ": the table is that of " + other + "; restore them from a copy, or test again"));

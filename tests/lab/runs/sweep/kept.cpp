@@ -88,7 +88,7 @@ TEST_CASE("sweep kept: a score that does not follow from its rows, and rows that
   CHECK(said("\"paper_score\":0.", "\"paper_score\":0.9") ==
         begins + "the paper_score of its \"result\" is 0.958000, and that of its \"tested\" is 0.580000; take the "
                  "file from the commit before or from a copy");
-  CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows and its test 9: it lacks length 9"));
+  CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows, and its test has 9: it lacks length 9"));
   CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
   CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // at a trained length, which no score includes
 }
@@ -132,7 +132,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
     write_file(file, Json{{"id", a}, {"tested", {{"length", length}, {"accuracy", accuracy}}}}.dump() + "\n");
     return refusal([&] { restore(sweep.plan, after, file); });
   };
-  CHECK(holds(shortened("1 2 3 4 5 6 7 8", "1 1 1 1 1 1 1 1"), "its \"tested\" has 8 rows and its test 9: it lacks"));
+  CHECK(holds(shortened("1 2 3 4 5 6 7 8", "1 1 1 1 1 1 1 1"), "its \"tested\" has 8 rows, and its test has 9: it"));
   CHECK(holds(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 2"), "eval.csv is damaged: line 10 reads \"9,2\""));
   CHECK(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 1") == "");
 }
@@ -205,7 +205,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   keep_plan({a, b}, runs);  // as if its last line had been lost
   CHECK(refusal([&] { find_sweep(runs.path()); }) ==
         fmt::format("2: {0}/plan.jsonl lacks the trial {1}, which is in its folder: lines of it were lost; give the "
-                    "plan that it was made of to `poslab sweep run PLAN --out {0}` again, or remove the folder {1}",
+                    "plan that it was made from to `poslab sweep run PLAN --out {0}` again, or remove the folder {1}",
                     runs.path(), c.id));
   keep_plan(sweep.plan, runs);
   CHECK(find_sweep(runs.path()).plan.size() == 3);
@@ -268,7 +268,7 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
               "accuracy has another number"));
   const auto line = [&](const char* text) { return said(text + std::string("\n")); };
   CHECK(line(R"({"id":"b","result":{},"tested":{"length":"1","majority":"= a majority"}})") ==
-        "1: " + file + " is damaged: line 1: it takes the column majority from trial a, which no line before has; "
+        "1: " + file + " is damaged: line 1: it takes the column majority from trial a, which no earlier line has; "
                        "take the file from the commit before or from a copy");
   for (const char* reference : {"= ", "= a", "=  "})
     CHECK(holds(line(fmt::format(R"({{"id":"b","result":{{}},"tested":{{"length":"{}"}}}})", reference).c_str()),
