@@ -4,7 +4,7 @@
 //
 // `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. Distances
 // count slots, so that samplers change nothing, and the diagonals go on to any length. A query with no key at
-// its distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
+// its distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns but diagonals.
 #include "encodings/calibrated.h"
 
 #include "encodings/by_distance.h"

@@ -189,8 +189,8 @@ Settings overlaid(const ChoiceTable& table, const Settings& below, const Setting
 
 void check_decay(const Choices& c) {
   if (c.number("lr") * c.number("weight_decay") >= 1)
-    bad_input("weight_decay = {} with lr = {}: a step subtracts lr times the decay of each matrix, here {} of it; "
-              "lower one of them", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
+    bad_input("weight_decay = {} with lr = {}: their product, the share of a matrix that a step subtracts, is {}; it "
+              "must be below 1, so lower one", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
 }
 
 Choices configure(const ChoiceTable& table, const Settings& settings) {

@@ -57,7 +57,7 @@ std::string about_intervals(int seeds) {
       seeds <= 3
           ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
           : "too narrow: luck alone makes it exclude zero";
-  return fmt::format("{} With {} seeds an interval is {} in {} % of cells.", all, seeds, few, excluded_by_luck(seeds));
+  return fmt::format("{} With {} seeds it is {} in {} % of cells.", all, seeds, few, excluded_by_luck(seeds));
 }
 
 Paired paired(const BySeed& first, const BySeed& second) {

@@ -23,7 +23,7 @@ class Sweep:
     def __init__(self, path):
         self.path = os.fsdecode(path)
         if not os.path.exists(os.path.join(self.path, "plan.jsonl")):
-            raise ValueError(f"{self.path} is not the folder of a sweep: it has no plan.jsonl; pl.sweep makes such a folder")
+            raise ValueError(f"{self.path} is not the folder of a sweep: it has no plan.jsonl; pl.sweep makes one")
 
     def _rows(self, which):
         return [json.loads(line) for line in _inside.sweep_tables(self.path)[which].splitlines()]

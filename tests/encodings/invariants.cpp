@@ -1,6 +1,6 @@
 // The invariants of spec A.7 that are laws of the logits, over every valid combination of scheme, variant, sampler and
 // resample (encodings/checks/). A property of the scheme tells each check whether its law applies and what to
-// expect. These tests also count whether both kinds occurred often enough.
+// expect. These tests also count whether both outcomes occurred often enough.
 #include <doctest/doctest.h>
 
 #include <complex>

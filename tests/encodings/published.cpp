@@ -44,7 +44,7 @@ struct Case {
   }
 };
 
-// Sets the layer's parameters to the library's; both have to have the same ones.
+// Sets the layer's parameters to the library's; both must have the same ones.
 void set(const Params& params, const json& given) {
   std::map<std::string, Tensor> left;
   for (const auto& entry : params.entries()) left[entry.name] = entry.tensor;

@@ -146,7 +146,7 @@ TEST_CASE("strings: the learning rate falls in the last steps, if cooling is on,
   CHECK(rates({{"cooling", "0.5"}}) == std::vector{0.01, 0.01, 0.01, 0.005, 0.});
 }
 
-TEST_CASE("inspect: a scheme without logits has no sorted logits, and all else") {
+TEST_CASE("inspect: a scheme without logits lacks only the sorted logits") {
   const State state(small_run({{"encoding", "geometric"}}));
   const Dispersed made = dispersed(probed(state, 2), {3, 5}, 2);
   CHECK(made.shown == std::vector<int>{3, 5});

@@ -183,7 +183,7 @@ TEST_CASE("trace: a step's activations can be replaced, too, and gradients flow 
   CHECK(std::any_of(gradient.begin(), gradient.end(), [](real g) { return g != 0; }));
 }
 
-TEST_CASE("trace: an update of another shape is refused, and an exception of a change leaves the step") {
+TEST_CASE("trace: an update of another shape is refused, and an exception in a change ends the step") {
   const Training t = encoder();
   Trace wrong, broken;
   wrong.replace("update.head.b", [](const std::string&, const Tensor&) { return Tensor::full({1}, 0); });

@@ -105,7 +105,7 @@ TEST_CASE("baselines: value 0 is the majority of expressions with products, 31.0
 
 // The spec's 52.3, 52.3, 52.5 and 52.6 are for its own 300 answers: the more frequent of 300 fair bits is 2.3 % above
 // a half. They say almost nothing about other answers, for which `baselines` states its accuracy.
-TEST_CASE("baselines: the majority of each slot, in sample as in the spec and on other answers as it is") {
+TEST_CASE("baselines: the majority of each slot: in sample as in the spec, on other answers as it really is") {
   const struct { const char* name; double spec, truth; } rows[] = {
       {"stack_manipulation", 52.3, 49.7}, {"binary_addition", 52.3, 49.8},
       {"binary_multiplication", 52.5, 50.4}, {"compute_sqrt", 52.6, 50.5}};

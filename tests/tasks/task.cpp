@@ -59,7 +59,7 @@ TEST_CASE("tasks: the fifteen of table 1, in its order, by level") {
                     t.name << " has no oracle at its place; write one in tests/tasks/task_oracle.cpp");
     const std::string level = i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive";
     CHECK_MESSAGE((i >= 15 || t.level == level),
-                  t.name << " is among the fifteen of table 1; a new task comes behind bucket_sort in tasks/all.cpp");
+                  t.name << " is among the fifteen of table 1; a new task comes after bucket_sort in tasks/all.cpp");
     CHECK(t.symbols_in == int(oracles()[i].symbols.size()));
     CHECK(!t.summary.empty());
   }

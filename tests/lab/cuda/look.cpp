@@ -78,7 +78,7 @@ void aligned_alike(const TemporaryFolder& folder, AlignRequest r) {
 
 }  // namespace
 
-TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts and activations, also replaced") {
+TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts and activations, also if replaced") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const TemporaryFolder folder;

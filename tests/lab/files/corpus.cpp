@@ -112,7 +112,7 @@ TEST_CASE("a corpus of gigabytes takes no memory") {
   CHECK(peak_megabytes() - before < 64);
 }
 
-TEST_CASE("if no text is named it is the newest headers of the compiler") {
+TEST_CASE("if no text is named, the text is the compiler's newest headers") {
   const TemporaryFolder folder;
   CHECK(holds(refusal([&] { compilers_headers(folder / "c++"); }), "2: there are no C++ headers in "));
   for (const char* version : {"c++/9", "c++/14", "c++/13.2.0"})
@@ -194,7 +194,7 @@ TEST_CASE("a run of a language model: its options are TOML, and changed or missi
   Rng rng(stream(1, Purpose::tokens, 0));
   const auto window = [&] { return refusal([&] { open_lm(path).learner->source->window(true, 8, rng); }); };
   CHECK(window() == "");
-  // The whole text, whichever side of it the test reads; its tokens are known without the file.
+  // The whole text is compared, whichever side the test reads; its tokens are known without the file.
   const auto other_text = [&](const char* file, const std::string& content, const std::string& difference) {
     const std::string at = folder / "texts/" + file, before = fs::exists(at) ? read_file(at) : "";
     content.empty() ? void(fs::remove(at)) : write(at, content);

@@ -168,7 +168,7 @@ TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with a
                      "are not counted. "));
 }
 
-TEST_CASE("report: that no line is above the baselines is said first; lines picked by score have no interval") {
+TEST_CASE("report: if no line is above the baselines, that comes first; lines picked by score have no interval") {
   const Folder folder;
   std::vector<std::string> near, far;   // around the best baseline of 60 %, within and beyond noise
   for (int batch = 1; batch <= 4; ++batch)

@@ -50,7 +50,7 @@ TEST_CASE("show: a difference is drawn only between like quantities, and an axis
   const show::View unlike = bias("rerope:window=2", "alibi");
   CHECK(unlike.matrices.size() == 2);
   CHECK(unlike.reading.ends_with("No difference is drawn: rerope:window=2 shows the logit of equal contents, and alibi "
-                                 "shows what is added to the logit."));
+                                 "shows the term added to the logit."));
   for (const char* other : {"sincos", "shaw", "geometric", "none*4+rope*4"})
     CHECK_MESSAGE(bias("alibi", other).matrices.size() == 2, other);
   CHECK(bias("none*4+rope*4", "none*4+rope*4").matrices.size() == 2);

@@ -1,4 +1,4 @@
-// Decoders that answer a task token by token: the test against decoding one symbol after the other, and the life of
+// Decoders that answer a task token by token: the test against decoding one symbol after the other, and their runs.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// `poslab calibrate`: a head's kept biases against a slow formula; and two trainings, the second with biases of the
+// `poslab calibrate`: a head's kept biases against a slow formula; and two trainings, the second biased by the first.
 #include <cmath>
 #include <map>
 

@@ -269,11 +269,11 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
   }
   CHECK(holds(with({"pictures.json"}, draws), "or draw it again with `poslab eval " + run + "`"));
   CHECK(with({"config.toml"}, draws) ==
-        "2: " + config + " is that of " + other + ": it has seed = 1, and " + result + " and " + saved +
-            " 0; restore it, or train again with --config " + config + " --out ANOTHER");
+        "2: " + config + " is that of " + other + ": it has seed = 1, but " + result + " and " + saved +
+            " have 0; restore it, or train again with --config " + config + " --out ANOTHER");
   CHECK(with({"eval.csv", "result.json"}, draws) ==
-        "2: " + result + " is that of " + other + ": it has seed = 1, and " + config + " and " + saved +
-            " 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
+        "2: " + result + " is that of " + other + ": it has seed = 1, but " + config + " and " + saved +
+            " have 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
   CHECK(with({"eval-far.csv", "eval-far.json"}, draws) ==
         "2: " + run + "/eval-far.json is of another run: it has seed = 1, but " + config + " and " + saved +
             " have 0; restore it and eval-far.csv from a copy, or test again with `poslab eval " + run +
@@ -282,8 +282,8 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
     CHECK(holds(with({csv}, draws), ": the table is that of " + other + "; restore them from a copy, or test again"));
   const auto opens = [&] { open_run(run); };
   CHECK(with({"checkpoint.safetensors"}, opens) ==
-        "2: " + saved + " is that of " + other + ": it has seed = 1, and " + config + " and " + result +
-            " 0; restore it from a copy, or train again with --config " + config + " --out ANOTHER");
+        "2: " + saved + " is that of " + other + ": it has seed = 1, but " + config + " and " + result +
+            " have 0; restore it from a copy, or train again with --config " + config + " --out ANOTHER");
   CHECK(holds(with({"config.toml"}, opens), "2: " + config + " is that of " + other + ": it has seed = 1"));
 
   // A test takes neither the time of another run's training nor the checksum of another run's log.
