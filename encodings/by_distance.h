@@ -23,7 +23,7 @@ class ByDistance : public Encoding {
 };
 
 // f(distance, column) for each distance of p: (N, columns). Computed once a pass and kept under `name`, which must
-// contain every parameter of f but `columns`, such as the number of heads.
+// contain every parameter of f except `columns`, such as the number of heads.
 Tensor distance_table(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 

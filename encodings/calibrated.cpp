@@ -3,8 +3,8 @@
 //   s_ij = q_i . k_j / sqrt(D) + b_lh(j - i),   b_lh(d): the number of head h of layer l for d, else -1e6
 //
 // `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. Distances
-// count slots, so that samplers change nothing, and the diagonals go on to any length. A query with no key at
-// its distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns but diagonals.
+// count slots, so that samplers change nothing, and the diagonals go on to any length. A query with no key at its
+// distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
 #include "encodings/calibrated.h"
 
 #include "encodings/by_distance.h"

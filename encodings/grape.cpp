@@ -4,7 +4,7 @@
 //   a:   + (p_j - p_i) ln(1 + e^w_h) slope_h ( softplus(v_h . q_i / sqrt(D)) + softplus(u_h . k_j / sqrt(D)) )
 //   ap:  + slope_h sum over slots s of j+1 .. i of ln sigmoid(b_i . R(-p_s) b^_s / width), b = x W, b^ of size 1 (RMS)
 //
-// From the released code; slopes of ALiBi, |u_h| = |v_h| = 1. a: a gate of queries and keys. ap: R rotates keys alone,
+// From the released code; slopes of ALiBi, |u_h| = |v_h| = 1. a: a gate of queries and keys. ap: R rotates only keys,
 // so absolute positions leak in; turns=both rotates b_i too. Left out: learned planes, phases from the content, tied b.
 #include <cmath>
 
@@ -94,7 +94,7 @@ extern const SchemePages grape_pages;
 Scheme grape() {
   return {.name = "grape",
           .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or one summed along the path"},
-                      {"turns", {"keys", "both"}, "ap: keys alone, as released, so that absolute positions leak in"},
+                      {"turns", {"keys", "both"}, "ap: only keys, as released, so that absolute positions leak in"},
                       {"pairs", 4, {1, 512}, "for ap: pairs of channels that a head compares"}},
           .reads = [](const Choices& c) {
             return c["form"] == "ap" ? Reads::positions | Reads::slots : Reads::positions;

@@ -54,7 +54,7 @@ Scheme hard_alibi() {
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && !c.whole("windowed"))
               bad_input(
-                  "hard_alibi gives half of the heads a window, but heads = 1: it would see its own slot alone; use "
+                  "hard_alibi gives half of the heads a window, but heads = 1: it would see only its own slot; use "
                   "2 heads or more, or hard_alibi:windowed=1");
             if (windowed(m, c) > m.heads)
               bad_input("hard_alibi: windowed = {} of heads = {}; give a window to all heads at most",
@@ -67,7 +67,7 @@ Scheme hard_alibi() {
 // -- for pages
 const SchemePages hard_alibi_pages = {
     .summary = "the first half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
-    .about = R"(Half of the heads see only the last few keys: the first its own slot alone, the second one more,
+    .about = R"(Half of the heads see only the last few keys: the first only its own slot, the second one more,
 and so on. The others see everything and have no positions. The first kind tells what the last few
 symbols were, the second finds where the same ones stood before, which is how a string is copied.
 Only the order of slots is read: samplers change nothing.)",

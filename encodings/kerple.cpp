@@ -4,7 +4,7 @@
 //   power   s_ij = w_ij q_i . k_j / sqrt(D) - a_h r^p_h                 w_ij = 1, or exp(-b_h r^c_h) if `weight`
 //
 // a, b from U(0, 1), p, c from U(0, 2), all kept above 0.01, powers below 2. All layers share them, as in the released
-// code, which has `weight` with power alone.
+// code, which has `weight` only with power.
 #include <cmath>
 
 #include "encodings/by_distance.h"

@@ -9,7 +9,7 @@ namespace poslab {
 void add_encoding(Scheme);
 void add_sampler(Sampler);
 
-std::vector<Scheme>& list_of_encodings();   // the list of all_encodings(); changed by add_encoding() alone
-std::vector<Sampler>& list_of_samplers();   // the list of all_samplers(); changed by add_sampler() alone
+std::vector<Scheme>& list_of_encodings();   // the list of all_encodings(); changed only by add_encoding()
+std::vector<Sampler>& list_of_samplers();   // the list of all_samplers(); changed only by add_sampler()
 
 }  // namespace poslab

@@ -77,7 +77,7 @@ int Positions::time() const {
 const std::vector<double>& Positions::tokens(const std::string& scheme) const {
   if (only_offsets())
     bad_input(
-        "{}: needs a position for every token, and sampler randomized_offsets gives offsets alone; use randomized",
+        "{}: needs a position for every token, and sampler randomized_offsets gives only offsets; use randomized",
         scheme);
   return position_;
 }

@@ -30,7 +30,7 @@ class Positions {
   // Several numbers for each token, (S, T, K): the scheme `ids` reads all of them, other schemes the first.
   static Positions of_ids(int sequences, int channels, std::vector<double> ids);
   // For decoding one token with a padded cache: earlier tokens come first, the newest is in the last of `slots` slots,
-  // and the idle slots between have its position. Pairs belong to the last slot alone, (1, 1, T).
+  // and the idle slots between have its position. Pairs belong only to the last slot, (1, 1, T).
   static Positions in_cache(std::vector<double> position, int slots);
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);

@@ -59,7 +59,7 @@ Pairing pairing_of(const Choices&);
 // The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);
 // NTK-aware scaling (bloc97 2023): the base with which the first pair keeps its frequency and the last pair rotates k
-// times slower: base k^(D/(D-2)). A head of two channels has the first pair alone, and keeps its base.
+// times slower: base k^(D/(D-2)). A head of two channels has only the first pair, and keeps its base.
 double slower_base(double base, double k, int channels);
 // The frequencies after their wavelengths are rounded to whole numbers of positions (Wang et al. 2024).
 std::vector<double> resonant(std::vector<double> frequencies);

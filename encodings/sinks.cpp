@@ -36,7 +36,7 @@ Scheme sinks() {
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
        .causal_only = [](const Choices&) -> std::string {
-         return "its positions are those of a cache that holds the past alone";
+         return "its positions are those of a cache that holds only the past";
        },
        .pages = sinks_pages},
       sinks_bands);

@@ -29,7 +29,7 @@ namespace answering {
 namespace {
 
 const ChoiceTable& all_choices() {
-  Option task = Option::text("task", "", "the task to learn, as `poslab list tasks` has it");
+  Option task = Option::text("task", "", "the task to learn; see `poslab list tasks`");
   task.words = names_of(all_tasks());
   static const ChoiceTable table = choice_table(
       "decoder",

@@ -1,5 +1,5 @@
 // Answers of a decoder to the user's strings (experiment/ask.h): it reads its own answer, as in its test. With several
-// draws of positions each symbol is the most probable one in the mean over draws, and all draws read these symbols.
+// draws of positions each symbol is the most probable one on average over draws, and all draws read these symbols.
 #include <algorithm>
 
 #include "experiment/answering.h"

@@ -277,7 +277,7 @@ void refuse_class_readers(const Chosen<Sampler>& sampler) {
   if (sampler->reads_classes)
     bad_input(
         "positions = {}: it reads which tokens are digits, but only runs of tasks know that; take another sampler, "
-        "as `poslab list samplers` has them",
+        "see `poslab list samplers`",
         sampler.spelled());
 }
 

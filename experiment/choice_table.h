@@ -37,7 +37,7 @@ struct OwnOptions {
   std::vector<Option> studied, model, training, rates, evaluation, running = saving_options(500, 1e9);
 };
 ChoiceTable choice_table(const std::string& owner, const OwnOptions&);
-// Options of all kinds, or of several. SettingsOf: the options that a spelling sets; by default `positions` alone.
+// Options of all kinds, or of several. SettingsOf: the options that a spelling sets; by default only `positions`.
 using SettingsOf = Settings (*)(const std::string& text);
 Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
                       std::vector<std::string> words, SettingsOf);
@@ -99,8 +99,8 @@ void refuse_aligned(const Chosen<TemperaturePolicy>&);
 // The least and the largest position that a sampler without parts gives this many slots. If it is random, the least is
 // that of one draw, and the largest a bound.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
-// Rows that a learned table needs, from position 0 on: for a sampler's pool and its positions of so many slots. (`cape`
-// has positions below 0, which no table has.)
+// Rows that a learned table needs, from position 0 on: for a sampler's pool and for its positions of this many slots.
+// (`cape` has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that reads classes of tokens, in runs on texts.
 void refuse_class_readers(const Chosen<Sampler>&);

@@ -52,10 +52,10 @@ Footprint footprint(const Load&);   // without linking other kinds, for the page
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
 // The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: how many over
-// each test string; forward: the pass of so many strings of one length.
+// each test string; forward: the pass of this many strings of one length.
 Load load_of_lengths(const RunSpec&, double parameters, double kept, double passes,
                      const std::function<Forward(int length, double strings)>& forward);
-// For at most this many slots at once; in a test the last layer has answer slots alone.
+// At most `inputs` strings at once; in a test the last layer computes only the answer slots.
 Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 
 // Blocks of a decoder, or of a T5's encoder or decoder: their products, and their kept results.

@@ -23,7 +23,7 @@ static bool same_strings(const Task& t, int length) {
 
 Lengths trained_lengths(const Choices& c) {
   int longest = c.whole("train_length");
-  // Modular Arithmetic has odd lengths alone: length 6 has the strings of length 5.
+  // Modular Arithmetic has only odd lengths: length 6 has the strings of length 5.
   if (c.has("task") && !c["task"].empty())
     longest += same_strings(task(c["task"]), longest);
   const bool one = c.has("curriculum") && find("curriculum", all_curricula(), c["curriculum"]).longest_alone;

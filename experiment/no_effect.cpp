@@ -42,7 +42,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
                        "before all layers; give positions one part", parts, c.scheme.spelled());
   if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
-    return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
+    return fmt::format("{} reads only how far apart two positions are, or none; choose an encoding that reads them, "
                        "such as encoding = learned", c.scheme.spelled());
   if (is("first_position") && !composed_spelling(c["encoding"]) && finite(c.scheme) &&
       has_option(sampler(c), "first") && has_option(test_sampler(c), "first"))

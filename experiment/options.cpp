@@ -40,7 +40,7 @@ Settings positions_set(const std::string& text) {
   return all;
 }
 
-// Options of the test alone, which do not change the run's: "same", or a spelling for `choose`.
+// Options of the test only, which do not change the run's: "same", or a spelling for `choose`.
 template <class Thing>
 std::vector<std::string> with_same(const std::vector<Thing>& list) {
   std::vector<std::string> names = names_of(list);

@@ -26,7 +26,7 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
-  // The value of an option of one kind alone, by its Option::read, such as retrieval tasks.
+  // The value of an option that only one kind has, by its Option::read, such as retrieval tasks.
   template <class T>
   const T& value(const std::string& option) const { return std::any_cast<const T&>(values_.at(option)); }
   // The same run under other options, whose spellings are read. Throws BadInput as OneSource.

@@ -26,7 +26,7 @@ class TextLearner final : public StateLearner<State, Batch> {
 };
 
 Row row_of(const AtLength&);
-// The output of a run's decoder for tokens, at given positions or those drawn for so many tokens. It keeps
+// The output of a run's decoder for tokens, at given positions or those drawn for that many tokens. It keeps
 // references to the decoder and its choices.
 Reader reader_of(const Decoder&, const RunSpec&, const std::function<PositionSample(int slots)>& draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.

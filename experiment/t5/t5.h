@@ -33,7 +33,7 @@ StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; if a task allows it, the
-// answers of all `of` questions are spread evenly over the context. Also the encoder's positions.
+// answers of all `of` questions are spread evenly over the context. With the encoder's positions.
 struct TestQuestions {
   int first, count, of;
 };

@@ -87,7 +87,7 @@ std::vector<std::string> files_below(const std::string& folder, std::vector<std:
 Corpus open_corpus(const std::string& path) {
   std::error_code error;
   if (path.empty()) bad_input("which text? Name a file or a folder");
-  if (!fs::exists(path, error)) bad_input("there is no file or folder {}; name a text that is there", path);
+  if (!fs::exists(path, error)) bad_input("there is no file or folder {}; name one that exists", path);
   const bool folder = fs::is_directory(path, error);
   if (!folder && !fs::is_regular_file(path, error)) bad_input("{} is neither a file nor a folder", path);
   Corpus c{.path = path};

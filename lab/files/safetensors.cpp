@@ -27,7 +27,7 @@ Json header_of(std::string_view file, const std::string& path) {
   if (file.size() < length_bytes) failure("{} is cut off after {} bytes; fetch it again", path, file.size());
   std::memcpy(&length, file.data(), length_bytes);
   if (length > file.size() - length_bytes)
-    failure("{} is cut off, or no safetensors file: its header has {} bytes and {} are there; fetch it again", path,
+    failure("{} is cut off, or not a safetensors file: its header has {} bytes and {} are there; fetch it again", path,
             length, file.size() - length_bytes);
   if (length > longest_header)
     bad_input("{} is not a safetensors file: its header has {} bytes, but the format allows only {}", path, length,

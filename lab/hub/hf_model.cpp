@@ -81,7 +81,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const s
 
 void check_vocabulary(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
   if (tokenizer.size() > vocabulary)
-    bad_input("{} has tokens up to {}, but by its config.json the model has {}: they do not belong together", path,
+    bad_input("{} has tokens up to {}, but its config.json gives the model {}: they do not belong together", path,
               tokenizer.size() - 1, vocabulary);
 }
 

@@ -36,7 +36,7 @@ HfRope hf_rope(Keys& config, const HfRopeForm&);
 struct HfRopeKeys {
   Keys::json rope_parameters;
   std::optional<int> longest{};                  // the required max_position_embeddings, if it matters
-  int window = 0;                                // a sliding window, as Mistral has it
+  int window = 0;                                // a sliding window, as in Mistral
 };
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);
 

@@ -37,7 +37,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   const HfConfig& its = model.config;
   int trained = its.trained_length;
   HfRope rope = its.rope;
-  std::string temperature = "none";  // temperature of the test alone, so that it can be aligned
+  std::string temperature = "none";  // temperature of the test only, so that it can be aligned
   for (auto& [name, value] : asked) {
     if (name == "train_length") {
       trained = configure({{name, value}}).whole(name);

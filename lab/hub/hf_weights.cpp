@@ -84,7 +84,7 @@ Params::StoredWeights HfWeights::stored() {
     const bool vector = rows == 1 && found->second.shape.size() == 1;
     const Shape wanted = vector ? Shape{columns} : Shape{place.all_rows ? place.all_rows : rows, columns};
     if (found->second.shape != wanted)
-      bad_input("{}: the tensor {} is {}, and by {} it has to be {}", found->second.path, name,
+      bad_input("{}: the tensor {} is {}, but {} requires {}", found->second.path, name,
                 to_string(found->second.shape), config_, to_string(wanted));
     const StoredMatrix matrix = matrix_of(name, found->second);
     if (read_.insert(name).second) check_finite(name, found->second, matrix);

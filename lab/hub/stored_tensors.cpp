@@ -41,7 +41,7 @@ void on_bus_error(int, siginfo_t* about, void*) {
       [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, l->said.data(), l->said.size());
       ::_exit(1);
     }
-  std::signal(SIGBUS, SIG_DFL);          // not one of ours: the signal is raised again at once
+  std::signal(SIGBUS, SIG_DFL);          // not in a mapped file: the signal is raised again at once
 }
 
 Listed* list(const char* at, size_t size, const std::string& path) {

@@ -33,7 +33,7 @@ std::string weights_checksum(const StoredTensors&);
 // (lab/runs/other_test.h).
 std::map<std::string, std::string> checksums_of_hf(const std::string& folder);
 
-// As a matrix; a vector becomes its only row. Throws BadInput for an unsupported type of numbers.
+// The tensor as a matrix; a vector becomes its only row. Throws BadInput for an unsupported type of numbers.
 StoredMatrix matrix_of(const std::string& name, const StoredTensor&);
 
 }  // namespace poslab

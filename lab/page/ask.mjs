@@ -3,7 +3,7 @@
 import {element} from './element.mjs';
 import {attention_card, draw_shared, shared, string_rows} from './matrix.mjs';
 
-// As attention_card() has it.
+// asked: a string, as for attention_card().
 export function question(asked) {
   const place = element('div', {class: 'drawing'});
   draw_shared(() => place.replaceChildren(attention_card(undefined, asked, shared, 'Attention of ')));

@@ -34,7 +34,7 @@ struct Artifact {
   bool apart = false;  // whether its runs differ in kind from its source's, so that it must be requested by name
   bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them
   Json (*about)(const Outcomes&) = nullptr;  // data for Python about its source, besides the trials
-  // Fields of about.json for this artifact alone, to draw beside scores. Arrays go to FOLDER/NAME.npz.
+  // Fields of about.json only for this artifact, to draw beside scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
   std::string record = {};  // the file in run folders with its measurements (measured.h), or ""
 };

@@ -9,7 +9,7 @@ namespace poslab::reproduce {
 const toml::table& data();
 const toml::table& data(const std::string& section);        // "ruoss2023.code"
 std::string text_in(const toml::node&, const char* key);    // of a table; "" without the key
-std::vector<std::string> words_in(const toml::node& list);  // a list of texts, or one text alone
+std::vector<std::string> words_in(const toml::node& list);  // a list of texts, or a single text
 
 // "rerope:window={train_length/4}" with values in place of names in braces. A multiple or a part of one is a whole
 // number, at least 1.

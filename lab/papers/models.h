@@ -45,7 +45,7 @@ std::vector<Model> models_in(const std::string& source, const std::pair<const Ki
                              const std::function<std::string(const std::string& name)>& value);
 struct ModelTest {
   std::string model;
-  TrialTest test;  // own_test means the training alone; another test without words is a record
+  TrialTest test;  // own_test means only the training; another test without words is a record
 };
 const std::string own_test = "eval.csv";
 

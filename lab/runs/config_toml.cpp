@@ -45,7 +45,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
 
 namespace {
 
-// As TOML; a whole floating-point number keeps its type, as 1.0.
+// The value as TOML; a whole floating-point number keeps its type, as 1.0.
 std::string as_toml(const Option& o, const std::string& value) {
   using Kind = Option::Kind;
   if (o.kind == Kind::toggle) return value == "on" ? "true" : "false";

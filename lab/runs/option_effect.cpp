@@ -18,7 +18,7 @@ namespace {
 
 constexpr int sequences = 2, words = 8;
 constexpr double most_products = 1e9;   // of a pass, which takes a tenth of a second
-constexpr int all_queries = 512;        // up to so many slots all are queries; beyond, only the last few
+constexpr int all_queries = 512;        // up to this many slots all are queries; beyond, only the last few
 constexpr int last_queries = 64;
 constexpr double rounding_error = 1e-6;  // of the largest logit
 

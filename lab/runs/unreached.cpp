@@ -41,7 +41,7 @@ std::string unread_positions(const Chosen<Scheme>& scheme, const Chosen<Sampler>
   if (sampler.thing.name == "sequential") return "";
   if (!has(reads(scheme), of_positions)) return line("no positions");
   return sampler->shifts && reads_differences_alone(scheme)
-             ? line("no position alone, only how far apart two are") : "";
+             ? line("only how far apart two positions are") : "";
 }
 
 namespace {

@@ -27,7 +27,7 @@ struct Tested {
       name;  // name: under which the run keeps it; "": as its own test, in the user's file, or not at all
   Results results;
 };
-// settings: of the test alone, with threads and device. Throws BadInput before anything is tested, for both a name and
+// settings: of the test only, with threads and device. Throws BadInput before anything is tested, for both a name and
 // a file, a file that cannot be written, or the own test of an unfinished run.
 Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool force = false,
                 const Kind* of = nullptr);

@@ -9,7 +9,7 @@
 //
 //   [ H(p) + (1 - p) (ln A + (n - 1) h) + p ln K ] / (n + 1 + p),    h = 7/4 ln 2,  H(p) = -p ln p - (1-p) ln (1-p)
 //
-// and a model that sees the newest clause alone pays for the symbols of copies as for new ones.
+// and a model that sees only the newest clause pays for the symbols of copies as for new ones.
 #pragma once
 #include <vector>
 
@@ -29,7 +29,7 @@ struct CopyGrammar {
   // The loss of the best possible model at each token of the text: -ln of the token's probability by next()
   std::vector<double> least_losses(const std::vector<int>& text) const;
   double least_loss() const;                     // in the long run, nats a token
-  double least_loss_within_clauses() const;      // for a model that sees the newest clause alone
+  double least_loss_within_clauses() const;      // for a model that sees only the newest clause
 };
 
 }  // namespace poslab

@@ -7,7 +7,7 @@
 namespace poslab {
 
 // 64-bit FNV-1a, its bits then mixed (the finalizer of SplitMix64), so that paths that
-// differ at their end alone are drawn independently.
+// differ only at their end are drawn independently.
 uint64_t hash_of(const std::string& path) {
   uint64_t h = 0xCBF29CE484222325u;
   for (const char c : path) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3u;

@@ -32,7 +32,7 @@ Text training_text(const Text&);
 Text test_text(const Text&);
 
 // A text whose files are the documents of this one: the stretches between separators that are not empty. A document
-// that the cut of a single file goes through is left out. No files if the text has no separator.
+// that the split of a single file cuts in two is left out. No files if the text has no separator.
 Text documents_of(const Text&, const std::string& separator);
 
 // How many different windows draw_window() may return, at most: one for each byte where one can begin.
@@ -40,7 +40,7 @@ int64_t windows(const Text&, int tokens);
 
 // `tokens` consecutive tokens of one file, from a random byte with enough bytes after it; so a window may begin within
 // a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
-// enough, or if 1000 draws find no window of so many tokens.
+// enough, or if 1000 draws find no window of that many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
 // A document: a file of the text, each as likely as any other, from its beginning; two of its tokens or more, and at
 // most `tokens`. Throws BadInput if 1000 draws find no file of two tokens.

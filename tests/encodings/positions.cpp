@@ -90,7 +90,7 @@ TEST_CASE("positions: sizes that do not divide are refused, and tokens if there 
   const Positions table = Positions::of_offsets(1, {-1, 0, 1});
   CHECK_THROWS_WITH_AS(table.tokens("rope"),
                        "rope: needs a position for every token, and sampler randomized_offsets gives "
-                       "offsets alone; use randomized",
+                       "only offsets; use randomized",
                        BadInput);
   CHECK_NOTHROW(table.offsets("alibi"));
   CHECK_NOTHROW(Positions::of_tokens(1, {0, 2, 4}).offsets("alibi"));

@@ -380,7 +380,7 @@ TEST_CASE("windows: what is refused") {
   CHECK(spelling("window:window=1") == "window: window = 1 is out of range; " + takes);
   CHECK(spelling("self_extend:group=0") == "self_extend: group = 0 is out of range; it takes 1 .. 16777216");
   CHECK(refused("sinks", shape_with(false)) ==
-        "sinks:window=512 needs a causal mask: its positions are those of a cache that holds the past alone; add "
+        "sinks:window=512 needs a causal mask: its positions are those of a cache that holds only the past; add "
         "--causal (Python: causal=True)");
   ModelShape odd = shape_with(true), single = odd;
   odd.d_model = 12, single.heads = 1;

@@ -17,7 +17,7 @@ struct Look {
 };
 
 // "2.3", "2.max"; "max" is the maximum over the heads of the last layer. Throws BadInput for a layer or head that a
-// pass of so many symbols does not have.
+// pass of this many symbols does not have.
 Look read_look(const std::string& text, const RunSpec&, int symbols);
 std::string words_of(const Look&);  // "layer 2, head 3"
 

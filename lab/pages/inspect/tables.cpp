@@ -44,7 +44,7 @@ std::string logits_csv(const std::string& run, const Inside& inside) {
   return text;
 }
 
-// Of visible keys.
+// The biases of visible keys.
 std::string biases_csv(const std::string& run, const Inside& inside) {
   const Biases& b = inside.biases;
   std::string text;

@@ -41,7 +41,7 @@ std::string about_training(const Group& g) {
   std::string text = shaded(g) ? fmt::format("The shaded lengths, 1 to {}, were trained on.", shaded(g))
                      : trained_by(g).size() > 1
                          ? "The runs were trained on different ranges of lengths, so none is shaded."
-                         : fmt::format("Length {} alone was trained on, so none is shaded.", g.lines[0].train_length());
+                         : fmt::format("Only length {} was trained on, so none is shaded.", g.lines[0].train_length());
   for (const std::string& run : values_in(g, "from"))
     text += fmt::format(" The lengths that {} was trained on before are not counted.", literal(run));
   return text;
@@ -55,7 +55,7 @@ std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeate
   return points;
 }
 
-// Eighths of the longest windows, drawn at the middle of their tokens; `tail`: of their last tokens alone.
+// Eighths of the longest windows, drawn at the middle of their tokens; `tail`: only of their last tokens.
 std::vector<Point> places_of(const Results& all, const Measure& m, bool repeated, int tail) {
   std::vector<Point> points;
   const Row* longest = nullptr;

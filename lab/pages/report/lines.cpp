@@ -92,7 +92,7 @@ std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
     if (!run.checksum.empty()) texts[run.task].insert(run.checksum);
   }
   std::vector<std::pair<std::string, std::vector<const TestedRun*>>>
-      all;  // runs of a task that differ in the seed alone
+      all;  // runs of a task that differ only in the seed
   for (const TestedRun& run : runs) {
     const bool several = texts[run.task].size() > 1 && !run.checksum.empty();
     const std::string task = several ? fmt::format("{} (checksum {})", run.task, run.checksum) : run.task;

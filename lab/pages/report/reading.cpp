@@ -17,8 +17,8 @@ struct Standing {
   const Line* line;
   std::string name, lengths;         // lengths: "unseen lengths 5 to 8"
   double trained, unseen, baseline;  // baseline: the mean of the best one at each unseen length
-  // Of `unseen`: twice the standard error of the mean over the unseen strings of a run, each taken for a single toss of
-  // a coin, which is an upper bound.
+  // The noise of `unseen`: twice the standard error of the mean over the unseen strings of a run, each counted as one
+  // toss of a coin, which is an upper bound.
   double noise;
 };
 

@@ -247,7 +247,7 @@ std::optional<View> rotation_view(const Subject& s) {
   View view{.name = "rotation",
             .title = "Rotation by slots back",
             .reading =
-                "The cosine of the angle between the query of the last slot and a key so many slots back, for "
+                "The cosine of the angle between the query of the last slot and a key that many slots back, for "
                 "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
   constexpr int most = 256;  // slots back in the picture; clock hands go through all
   const int drawn = std::min(s.slots, most);

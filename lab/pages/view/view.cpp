@@ -209,7 +209,7 @@ void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, c
     bad_input("{} is of another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
               remedy);
   if (kept.step() != step)
-    bad_input("{} is of step {} and should be of {} by its name; {}", path, kept.step(), step, remedy);
+    bad_input("{} is of step {}, but its name says {}; {}", path, kept.step(), step, remedy);
 }
 
 // The kept checkpoints of a run and the newest one, which the learner has, and functions that load them. Other

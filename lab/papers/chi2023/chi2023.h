@@ -7,7 +7,7 @@
 //
 //   ID/aligned/TASK-MODE.json  what `poslab align` writes (lab/runs/align.h)
 //   ID/biases.json             {"distance": [-160, ..., 160], "bias": [[...], ...]}: what each head of the encoder adds
-//                              to the logit of a key that is so many tokens behind its query
+//                              to the logit of a key that is that many tokens behind its query
 //   ID/logits.json             {"questions": 4, "tasks": {"passkey": {"128": [...]}}}: sorted_logits()
 //                              (experiment/dispersion.h) of each task, at the trained length and at a longer one
 //   ID/cross.json              of a run of the cross: accuracies by the name of a measurement

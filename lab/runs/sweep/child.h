@@ -26,7 +26,7 @@ std::string why_failed(End, const std::string& said);  // the program's last lin
 // A process that runs one trial, or one that trains a population and prints how each trial ended.
 class Child {
  public:
-  // As start_poslab().
+  // Like start_poslab().
   static Child of_one(const std::vector<std::string>& words, const std::string& log, int kept);
   // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status that a process for it alone
   // would have.

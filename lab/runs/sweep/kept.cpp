@@ -47,7 +47,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
   for (const auto& [name, said] : tested.items()) {
-    if (!said.is_string()) failure("its column {} is no text", name);
+    if (!said.is_string()) failure("its column {} is not a text", name);
     std::string cells = said.get<std::string>();
     if (cells.starts_with("= ")) {
       const size_t space = cells.rfind(' ');
@@ -167,16 +167,16 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
     ++number;
     try {
       const Json said = parse_json(line, "it");
-      if (!said.is_object() || !said.value("id", Json()).is_string()) failure("it is no object with an \"id\"");
+      if (!said.is_object() || !said.value("id", Json()).is_string()) failure("it is not an object with an \"id\"");
       const std::string id = said["id"];
       const Json tested = said.value("tested", Json()), result = said.value("result", Json::object());
-      if (!tested.is_object() || tested.empty()) failure("its \"tested\" is no object with columns");
-      if (!result.is_object()) failure("its \"result\" is {}, and no object", in_short(result));
+      if (!tested.is_object() || tested.empty()) failure("its \"tested\" is not an object with columns");
+      if (!result.is_object()) failure("its \"result\" is {}, not an object", in_short(result));
       Kept kept{said.contains("result") ? result.dump() : "", csv_of(tested, id, known), {}};
       const Json tests = said.value("tests", Json::object());
-      if (!tests.is_object()) failure("its \"tests\" is no object with tables");
+      if (!tests.is_object()) failure("its \"tests\" is not an object with tables");
       for (const auto& [file, test] : tests.items()) {
-        if (!test.is_object() || test.empty()) failure("its test {} is no object with columns", file);
+        if (!test.is_object() || test.empty()) failure("its test {} is not an object with columns", file);
         kept.tests[file] = is_record(file) ? test.dump(1) + "\n" : csv_of(test, fmt::format("{} {}", id, file), known);
       }
       if (const Json sum = said.value("checksum", Json()); !sum.is_null() && sum != checksum_of(id, kept))

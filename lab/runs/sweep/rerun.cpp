@@ -75,7 +75,7 @@ Repeated rerun(const std::string& trial, const std::string& out, int threads) {
                 text.empty() ? "of the compiler's headers" : text, one[0].id, now, then);
   const SweepFolder runs(out);
   if (runs.steps_left(one[0]) == 0)
-    bad_input("{} is there already, and was trained before; remove it, or choose another -o", runs.run(one[0]));
+    bad_input("{} exists already and is trained; remove it, or choose another -o", runs.run(one[0]));
   if (count(run_shard(one, runs, {.threads = threads, .retry = true}))[TrialState::done] != 1)
     failure("trial {} failed: {}", one[0].id, runs.reason(one[0], TrialState::failed));
   return held_to(before->second, {read_file(runs.result(one[0])), read_file(runs.run(one[0]) + "/eval.csv")});

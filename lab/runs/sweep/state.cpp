@@ -31,7 +31,7 @@ std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
 
 namespace {
 
-// The configuration in a trial's folder; a restored trial has it in result.json alone. Absent before training begins.
+// The configuration in a trial's folder; a restored trial has it only in result.json. Absent before training begins.
 std::optional<Choices> config_in(const std::string& run, const std::string& result, const Kind& kind) {
   if (const std::string path = run + "/config.toml"; fs::exists(path))
     return kind.configure(read_toml(read_file(path), path, kind));

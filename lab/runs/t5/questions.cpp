@@ -44,7 +44,7 @@ DocumentQuestion read_question(const std::string& line) {
   if (!all.is_object()) bad_input("no JSON object; {}", form);
   DocumentQuestion q{.question = word(all, "question")};
   for (const json& answer : list(all, "answers")) {
-    if (!answer.is_string()) bad_input("an answer is {}, no text; {}", in_short(answer), form);
+    if (!answer.is_string()) bad_input("an answer is {}, not a text; {}", in_short(answer), form);
     q.answers.push_back(answer);
   }
   const json& documents = list(all, "ctxs");
@@ -93,7 +93,7 @@ English english(const std::string& task, const std::string& file) {
 void check(const English& e) {
   for (const int size : e.sizes) {
     if (std::count(e.sizes.begin(), e.sizes.end(), size) > 1)
-      bad_input("--sizes: {} is there twice; name each once", size);
+      bad_input("--sizes: {} comes twice; name each once", size);
     if (e.questions.empty()) written(e, size, 0);
     Rng rng = rng_of_text(0);
     for (size_t n = 0; n < e.questions.size(); ++n)

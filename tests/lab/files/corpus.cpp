@@ -73,7 +73,7 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& name) { return refusal([&] { open_corpus(name); }); };
   CHECK(refused(folder / "none") ==
-        "2: there is no file or folder " + (folder / "none") + "; name a text that is there");
+        "2: there is no file or folder " + (folder / "none") + "; name one that exists");
   CHECK(refused("") == "2: which text? Name a file or a folder");
   CHECK(refused(folder.path) == "2: the folder " + folder.path + " has no files; name one with text");
   write(folder / "program", std::string("\x7F"

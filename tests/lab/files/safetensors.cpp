@@ -79,7 +79,7 @@ TEST_CASE("safetensors: a header that is too long, cut off or no object is refus
   const auto says = [](const std::string& file) { return refusal([&] { read_safetensors(file, "F"); }); };
   CHECK(says("1234567") == "1: F is cut off after 7 bytes; fetch it again");
   CHECK(holds(says(with_header("{}", "").substr(0, 9)),
-              "1: F is cut off, or no safetensors file: its header has 2 bytes"));
+              "1: F is cut off, or not a safetensors file: its header has 2 bytes"));
   CHECK(holds(says(std::string(1000, '\xff')), "its header has 18446744073709551615 bytes and 992 are there"));
   CHECK(says(with_header("[]", "")) == "2: F is not a safetensors file: its header is not a JSON object");
   CHECK(holds(says(with_header(std::string(80000, '['), "")),

@@ -92,7 +92,7 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
   read_back(folders);
 }
 
-TEST_CASE("hf: an exported tokenizer splits words as ours does, however long they are and whatever blanks they have") {
+TEST_CASE("hf: an exported tokenizer splits words as poslab's does, however long they are and whatever their blanks") {
   const Vocabulary v = source().vocabulary;
   const HfTokenizer t(language::hf_tokenizer_json(v), "tokenizer.json");
   Rng rng(stream(3, Purpose::tokens, 0));

@@ -342,15 +342,15 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     s.config["model_type"] = "phi3", s.config.erase("head_dim");
     CHECK(s.refused() == "2: F has no tensor model.layers.0.self_attn.qkv_proj.weight, which F/config.json asks for");
     s.tensors.push_back({"model.layers.0.self_attn.qkv_proj.weight", Tensor::full({6, 4}, 1)});
-    CHECK(s.refused() == "2: F/model.safetensors: the tensor model.layers.0.self_attn.qkv_proj.weight is (6, 4), and "
-                         "by F/config.json it has to be (8, 4)");
+    CHECK(s.refused() == "2: F/model.safetensors: the tensor model.layers.0.self_attn.qkv_proj.weight is (6, 4), but "
+                         "F/config.json requires (8, 4)");
   }
   {
     Spoiled s;
     s.tensors[0].values = Tensor::full({6, 4}, 1);
     CHECK(s.refused() ==
-          "2: F/model.safetensors: the tensor model.embed_tokens.weight is (6, 4), and by F/config.json "
-          "it has to be (5, 4)");
+          "2: F/model.safetensors: the tensor model.embed_tokens.weight is (6, 4), but F/config.json "
+          "requires (5, 4)");
     s.config["vocab_size"] = 6;
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
     s.config["tie_word_embeddings"] = true;  // a head that is present is read all the same
@@ -370,7 +370,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
           "1: F/model.safetensors is cut off: by its header the tensor model.layers.0.mlp.down_proj.weight ends after "
           "688 bytes of numbers, and 680 are there; fetch it again");
     write_file(path, whole.substr(0, 100));
-    CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or no safetensors file: its header has"));
+    CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or not a safetensors file: its header has"));
     write_file(path, whole.substr(0, 4));
     CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
     write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));

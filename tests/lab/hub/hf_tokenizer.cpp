@@ -254,7 +254,7 @@ TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the mode
   model.config.spec.vocabulary = 299;
   CHECK(holds(
       refusal([&] { open_hf_tokenizer(model); }),
-      "tokenizer.json has tokens up to 299, but by its config.json the model has 299: they do not belong together"));
+      "tokenizer.json has tokens up to 299, but its config.json gives the model 299: they do not belong together"));
   model.folder = folder.path;
   CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
               "has no tokenizer.json and no tokenizer.model, and without tokens no text can be read"));
@@ -423,7 +423,7 @@ TEST_CASE("hf: a checkpoint with only a tokenizer.model, and faults of that file
   write_file(folder / "tokenizer_config.json", "{}");
   model.config.spec.vocabulary = 399;
   CHECK(says() ==
-        "2: F/tokenizer.model has tokens up to 399, but by its config.json the model has 399: they do not "
+        "2: F/tokenizer.model has tokens up to 399, but its config.json gives the model 399: they do not "
         "belong together");
   for (const std::string& damaged : {std::string("x"), std::string(), whole.substr(0, 100), whole.substr(1)}) {
     write_file(folder / "tokenizer.model", damaged);

@@ -260,8 +260,8 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
   CHECK(changed([&](auto& all) {
           find(all, bias + ".q.weight")->values = Tensor::full({12, 8}, 1);
         }) ==
-        "2: F/model.safetensors: the tensor decoder.block.0.layer.0.SelfAttention.q.weight is (12, 8), and by "
-        "F/config.json it has to be (12, 16)");
+        "2: F/model.safetensors: the tensor decoder.block.0.layer.0.SelfAttention.q.weight is (12, 8), but "
+        "F/config.json requires (12, 16)");
   CHECK(holds(
       changed([&](auto& all) {
         all.push_back({bias + ".q.bias", Tensor::full({12}, 1)});
@@ -291,7 +291,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
   fs::copy_file(golden_folder + "t5/v1_0/spiece.model", to + "/spiece.model");
   CHECK(
       holds(refusal([&] { t5::open_hf_tokenizer(t5::open_hf_model(to)); }),
-            "spiece.model has tokens up to 89, but by its config.json the model has 30: they do not belong together"));
+            "spiece.model has tokens up to 89, but its config.json gives the model 30: they do not belong together"));
   fs::remove(to + "/spiece.model");
   CHECK(
       holds(refusal([&] { t5::open_hf_tokenizer(t5::open_hf_model(to)); }), "has no spiece.model and no tokenizer.j"));

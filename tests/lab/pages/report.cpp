@@ -164,7 +164,7 @@ TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with a
   CHECK_FALSE(holds(uniform, "was trained on before"));
   const std::string fixed =
       page_of(folder, {make_run(folder, "fixed", "randomized", .7, "curriculum = \"fixed\"\nfrom = \"runs/a\"\n")});
-  CHECK(holds(fixed, "Length 4 alone was trained on, so none is shaded. The lengths that runs/a was trained on before "
+  CHECK(holds(fixed, "Only length 4 was trained on, so none is shaded. The lengths that runs/a was trained on before "
                      "are not counted. "));
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than in it
     return refusal([&] { write({run}, {}, out); });
   };
   CHECK(says(read_file(run + "/checkpoints/10.safetensors")) ==
-        "2: " + zero + " is of step 10 and should be of 0 by its name; restore the file from a copy, or remove it");
+        "2: " + zero + " is of step 10, but its name says 0; restore the file from a copy, or remove it");
   CHECK(holds(says(checkpoint_bytes(State(tiny_config({{"steps", "20"}, {"seed", "7"}})))),
               "2: " + zero + " is of another run: it has seed = 7, and this run "));
   CHECK_FALSE(fs::exists(out));

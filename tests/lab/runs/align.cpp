@@ -94,7 +94,7 @@ TEST_CASE("align: a file that has no temperatures is refused by its name, and so
 
 namespace {
 
-// The largest weight of each row, in the mean over all rows of the encoder.
+// The largest weight of a row, averaged over all rows of the encoder.
 double largest_weight(const T5& net, const std::vector<int>& prompt) {
   const NoGrad still;
   const int T = int(prompt.size());

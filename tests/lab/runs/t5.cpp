@@ -239,7 +239,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and an 
   CHECK(holds(third("{"), "2: " + path + ", line 3: no JSON object; a line is {\"question\""));
   CHECK(holds(third("{}"), ", line 3: no text \"question\""));
   CHECK(holds(third(R"({"question": "q", "answers": []})"), ", line 3: no list \"answers\""));
-  CHECK(holds(third(R"({"question": "q", "answers": [1]})"), ", line 3: an answer is 1, no text"));
+  CHECK(holds(third(R"({"question": "q", "answers": [1]})"), ", line 3: an answer is 1, not a text"));
   CHECK(holds(third(R"({"question": "q", "answers": ["a"], "ctxs": [{"title": "t"}]})"), ", line 3: no text \"text\""));
   CHECK(holds(third(R"({"question": "q", "answers": ["a"], "ctxs": [{"title": "t", "text": "u"}]})"),
               ", line 3: no document holds the answer"));
@@ -286,7 +286,7 @@ TEST_CASE("an external checkpoint is asked with positions from a file") {
 
 TEST_CASE("an external checkpoint's right answers are counted by their places") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
-  // This task ignores the model's answer: so many of the two questions in each eighth of the context count as right.
+  // This task ignores the model's answer: this many of the two questions in each eighth of the context count as right.
   const int right[t5::places] = {2, 0, 1, 1, 2, 0, 0, 1};
   t5::English own{.task = choose_retrieval("line"), .sizes = {9}, .samples = 2 * t5::places};
   own.task.thing.write = [](const Choices&, int, uint64_t seed, Place place) {

@@ -32,7 +32,7 @@ TEST_CASE("unreached: a scheme whose other layers a model lacks, and a sampler t
   for (const char* scheme : {"alibi", "relative", "t5", "kerple", "shaw"})
     CHECK(of_run({{"encoding", scheme}, {"positions", "contiguous"}}) ==
           Lines{choose_encoding(scheme, trained_on(40)).spelled() +
-                " reads no position alone, only how far apart two are, so positions = contiguous change nothing here"});
+                " reads only how far apart two positions are, so positions = contiguous change nothing here"});
   CHECK(of_run({{"encoding", "rope"}, {"positions", "contiguous"}}).empty());
   CHECK(of_run({{"encoding", "none"}, {"test_positions", "randomized"}}) ==
         Lines{"at test none reads no positions, so positions = randomized change nothing here"});

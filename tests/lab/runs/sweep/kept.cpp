@@ -273,11 +273,11 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
   for (const char* reference : {"= ", "= a", "=  "})
     CHECK(holds(line(fmt::format(R"({{"id":"b","result":{{}},"tested":{{"length":"{}"}}}})", reference).c_str()),
                 "it takes the"));
-  CHECK(holds(line("[]"), "line 1: it is no object with an \"id\";"));
-  CHECK(holds(line(R"({"id":3,"tested":{"length":"1"}})"), "line 1: it is no object with an \"id\";"));
-  CHECK(holds(line(R"({"id":"b","result":{},"tested":{}})"), "line 1: its \"tested\" is no object with columns;"));
-  CHECK(holds(line(R"({"id":"b","result":{},"tested":{"length":1}})"), "line 1: its column length is no text;"));
-  CHECK(holds(line(R"({"id":"b","result":7,"tested":{"length":"1"}})"), "line 1: its \"result\" is 7, and no object;"));
+  CHECK(holds(line("[]"), "line 1: it is not an object with an \"id\";"));
+  CHECK(holds(line(R"({"id":3,"tested":{"length":"1"}})"), "line 1: it is not an object with an \"id\";"));
+  CHECK(holds(line(R"({"id":"b","result":{},"tested":{}})"), "line 1: its \"tested\" is not an object with columns;"));
+  CHECK(holds(line(R"({"id":"b","result":{},"tested":{"length":1}})"), "line 1: its column length is not a text;"));
+  CHECK(holds(line(R"({"id":"b","result":7,"tested":{"length":"1"}})"), "line 1: its \"result\" is 7, not an object;"));
   CHECK(holds(refusal([&] { read_kept(folder / "none"); }), "2: "));
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("sweep kept: rerun says whether a trial equals that of the file, and w
 
   Program repeated(folder, words);
   CHECK(repeated.status() == 2);
-  CHECK(holds(repeated.output(), "again/" + id + " is there already, and was trained before; remove it, or choose"));
+  CHECK(holds(repeated.output(), "again/" + id + " exists already and is trained; remove it, or choose"));
   std::filesystem::remove_all(folder / "again/" + id);
   write_file(folder / "again/" + id + ".failed", "memory was short\n");
   Program retried(folder, words);
