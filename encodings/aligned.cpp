@@ -45,7 +45,7 @@ AlignedLength read_length(const AlignedTemperatures& a, const std::string& word)
         "heads",
         n, made.keys);
   const double before = a.lengths.empty() ? a.shortest : a.lengths.back().keys;
-  if (made.keys <= before) bad_input("aligned: length {:.0f} comes after {:.0f}; let lengths rise", made.keys, before);
+  if (made.keys <= before) bad_input("aligned: length {:.0f} comes after {:.0f}; sort the lengths", made.keys, before);
   return made;
 }
 

@@ -22,7 +22,7 @@ class ByDistance : public Encoding {
   virtual void rows(Scores&, const Positions& p, Device) const = 0;
 };
 
-// f(distance, column) for each distance of p: (N, columns). Computed once a pass and kept under `name`, which must
+// f(distance, column) for each distance of p: (N, columns). Computed once per pass and kept under `name`, which must
 // contain every parameter of f except `columns`, such as the number of heads.
 Tensor distance_table(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);

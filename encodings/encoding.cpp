@@ -1,4 +1,4 @@
-// The common part of schemes: the plain product of queries and keys and its softmax; how they are built.
+// The common part of schemes: the plain product of queries and keys, its softmax, and the building of schemes.
 #include "encodings/encoding.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
       scheme->parts ? fmt::format("; or give each part its own, as in {}&randomized", sampler.spelled()) : "";
   if (sampler->as_offsets.empty())
     bad_input(
-        "{} reads one offset for all slots that are equally far apart, but {} draws other distances for each "
+        "{} reads one offset for all slots that are equally far apart, but {} draws different distances for each "
         "pair; choose a mode that reads distances of tokens, such as mode=differences, or use randomized{}",
         scheme.spelled(), sampler.spelled(), own);
   if (has(what, Reads::positions) || has(what, Reads::distances))

@@ -15,8 +15,8 @@
 namespace poslab {
 namespace {
 
-// The signs are bits of a random stream whose seed is the number itself: any real number has a code. The number
-// 0 takes the bits of -0, which are no run's seed: seed 0 would repeat the random numbers of the first parameter.
+// The signs are bits of a random stream whose seed is the number itself: any real number has a code. The number 0 takes
+// the bits of -0, which no run has as its seed: seed 0 would repeat the random numbers of the first parameter.
 Tensor random_signs(const std::vector<double>& ids, int C) {
   Tensor y({int(ids.size()), C});
   real* at = y.data();

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// p f less whole turns, because a float holds 2047 radians to only 1e-4
+// p f minus whole turns, because a float holds 2047 radians to only 1e-4
 real angle_of(double position, double frequency) {
   constexpr double turn = 2 * std::numbers::pi;
   const double angle = position * frequency;
@@ -144,7 +144,7 @@ Scheme rotary_scheme(Scheme s, const FrequencyLaw& law, std::function<bool(const
 }
 
 Option rope_base(double standard) {
-  return {"base", standard, {2, 1e30}, "pair m is rotated by base^(-2m/D) a position"};
+  return {"base", standard, {2, 1e30}, "pair m is rotated by base^(-2m/D) per position"};
 }
 
 Option pairing_option() {

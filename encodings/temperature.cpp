@@ -44,7 +44,7 @@ Temperature by_head(const Params& p, const Choices& c, const ModelShape& m, cons
               const Heads& in, const Positions& at, const Span& span) { return f_n(in, at, span) * s; }};
 }
 
-// (ln n)^g = exp(g ln ln n). At n = 1 the logarithm of n is 0 and has no such power.
+// (ln n)^g = exp(g ln ln n). At n = 1, ln n is 0, which has no logarithm.
 Temperature asentmax(const Params& p, const Choices& c, const ModelShape& m) {
   const bool one_more = c.on("one_more");
   const auto ln_ln = by_keys(c, [one_more](double n) {

@@ -26,7 +26,7 @@ struct XPos : Encoding {
       const double pairs = double(t.frequencies.size()), middle = (*least + *most) / 2;
       const double furthest = (*most - middle) / scale_base * std::log(3.5);   // 1 / z_0 = 3.5
       if (furthest > 80)
-        bad_input("xpos: positions from {} to {} are too far apart for scale = {}: factors grow beyond a float; use "
+        bad_input("xpos: positions from {} to {} are too far apart for scale = {}: factors overflow a float; use "
                   "scale={:.0f} or more", *least, *most, scale_base, std::ceil(furthest / 80 * scale_base));
       std::vector<double> factor;
       for (double position : at)

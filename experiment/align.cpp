@@ -166,9 +166,9 @@ void check(const Probed& model, const Aligning& how) {
   if (how.longer.empty()) bad_input("align: no long length; name one or more, as in --long 256,1024");
   for (const int length : how.longer) {
     if (length <= before)
-      bad_input("align: the long length {} is not above {}; let lengths rise from the short one", length, before);
+      bad_input("align: the long length {} is not above {}; list lengths in ascending order", length, before);
     if (model.keys(length) <= model.keys(before))
-      bad_input("align: the long length {} has {} keys and {} has {}; let lengths rise by more", length,
+      bad_input("align: the long length {} has {} keys and {} has {}; space lengths further apart", length,
                 model.keys(length), before, model.keys(before));
     before = length;
   }
@@ -203,7 +203,7 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   return made;
 }
 
-// Passes at temperature 1, in each round, and at the end. On a grid temperature 1 is already known and, by layer or
+// Passes at temperature 1, in each round, and at the end. On a grid, temperature 1 is already known and, by layer or
 // head, so is one temperature of each later round.
 Taken alignment_takes(const Probed& model, const Aligning& how) {
   const int rounds = rounds_of(model, how), each = in_round(how);

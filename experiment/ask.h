@@ -32,7 +32,7 @@ struct Answer {
   double accuracy() const { return double(right()) / scored; }
 };
 
-// A trained run that answers, made by its learner (experiment/learner.h), which it does not need afterwards.
+// A trained run that answers. Its learner (experiment/learner.h) makes it, and need not outlive it.
 struct Respondent {
   RunSpec config;     // options of the run
   int64_t steps = 0;  // steps of its training

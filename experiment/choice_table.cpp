@@ -190,7 +190,7 @@ Settings overlaid(const ChoiceTable& table, const Settings& below, const Setting
 void check_decay(const Choices& c) {
   if (c.number("lr") * c.number("weight_decay") >= 1)
     bad_input("weight_decay = {} with lr = {}: their product, the share of a matrix that a step subtracts, is {}; it "
-              "must be below 1, so lower one", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
+              "must be below 1", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
 }
 
 Choices configure(const ChoiceTable& table, const Settings& settings) {

@@ -30,8 +30,8 @@ struct Coverage {
   std::vector<Test> tests;
 };
 
-// Counts the positions that training drew in its first `done` steps: in 2000 of them, evenly spread, or in all of a
-// shorter training. Throws BadInput as pca() does.
+// Counts the positions that training drew in its first `done` steps: in 2000 of them, evenly spread, or in all if
+// there are fewer. Throws BadInput as pca() does.
 Coverage coverage(const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage coverage(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(c, lengths, c.count("steps"));

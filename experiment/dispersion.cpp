@@ -29,7 +29,7 @@ void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) 
     }
 }
 
-// Adds to `sums` the quantiles of n finite logits, less their mean. s is sorted.
+// Adds to `sums` the quantiles of n finite logits, minus their mean. s is sorted.
 void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
   std::sort(s.begin(), s.end());
   double mean = 0;

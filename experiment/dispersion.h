@@ -61,7 +61,7 @@ struct Dispersion {
 Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {},
                       Purpose strings = Purpose::test_tokens);
 
-// The logits of layer 0 of each row, less their mean, sorted and then averaged over rows and heads: quantiles at (k +
+// The logits of layer 0 of each row, minus their mean, sorted and then averaged over rows and heads: quantiles at (k +
 // 1/2) / points. Reads at most `samples` sequences, and as many of their last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 
@@ -76,7 +76,7 @@ Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples)
 Taken dispersed_take(const Probed&, const std::vector<int>& lengths);
 
 // A scheme's addition to the logits of the middle query (causal: the last), by head and key, with the current
-// parameters: (H, T), less the mean over visible keys; NaN for hidden ones. Empty if it depends on content alone.
+// parameters: (H, T), minus the mean over visible keys; NaN for hidden ones. Empty if it depends on content alone.
 struct Biases {
   int query = 0, keys = 0, heads = 0;
   std::vector<double> of;

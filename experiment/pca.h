@@ -32,7 +32,7 @@ struct Activations {
   double accuracy = 0;
   std::vector<std::vector<double>> layers;
 };
-// all: the points of each length. others: those of the same number of other strings of the first length, which show the
+// all: the points of each length. others: the points of as many other strings of the first length, which show the
 // effect of chance alone.
 Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
            int C);

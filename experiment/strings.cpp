@@ -112,7 +112,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
 
 namespace {
 
-// The input length whose strings have this many slots in the test; T for other tokens.
+// The input length whose strings have this many slots in the test; T if there is none.
 int length_of(const RunSpec& c, int T) {
   for (int length = 1; length < T; ++length)
     if (slots(c, length) == T) return length;

@@ -27,7 +27,7 @@ struct Task {
   std::function<int(const Tokens& answer)> scored_slots = {};
   std::function<Tokens(Rng&, int length)> input = {};                 // uniform over the alphabet
   // Another draw of that distribution with the same number of each symbol: the same content in another order (spec,
-  // finding 4). Left out: all orders are equally likely.
+  // finding 4). If left out, all orders are equally likely.
   std::function<Tokens(const Tokens& input, Rng&)> shuffled = {};
 
   // The notation of inputs for people.
@@ -38,7 +38,7 @@ struct Task {
   // The task with the chosen options: sets the members that depend on them.
   std::function<Task(Task, const Choices&)> with = {};
 };
-// Throws BadInput without an answer, or for an alphabet of another size.
+// Throws BadInput for a task without an answer or an alphabet of another size.
 Task completed(Task);
 
 // Common values of `output_length`.

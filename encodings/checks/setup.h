@@ -82,7 +82,7 @@ Tensor geometric_weights(const Params&, const std::string& path, const Heads&, c
 Tensor composed_attend(const Encoding&, const Params&, const std::string& path, const Heads&, const Tensor& v,
                        const Positions&, const Span&);
 bool has_twin(const Model&);   // false if the encoding itself is composed
-// The logits of a scheme for a content, or its weights if they are no softmax of logits.              (B, H, T, T)
+// The logits of a scheme for a content, or its weights if they are not a softmax of logits.           (B, H, T, T)
 Tensor logits(const Setup&, const Model&, const Positions&, const Content&);
 
 }  // namespace poslab::checks

@@ -16,7 +16,7 @@ void check_lengths(const State&, const std::vector<int>& lengths, const std::str
 // The n-th text of the test with this many tokens, and the token after it; on request, of the training text.
 std::vector<int> test_window(const RunSpec&, const Source&, int length, int n, Purpose = Purpose::test_tokens);
 
-// Tokens in readable form: bytes that are not ASCII letters as a sign or a number.
+// Tokens in readable form: bytes other than ASCII letters become a sign or a number.
 std::vector<std::string> symbols(const Source&, const std::vector<int>& tokens);
 // The attention of these tokens, at the positions of a test; they become the maps' symbols.
 AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>& tokens);

@@ -129,7 +129,7 @@ Probed TextLearner::probed(const RunSpec&, const std::vector<int>& lengths, int 
 
 std::vector<int> TextLearner::tokens_of(const std::string& text) const {
   if (text.empty()) return {};
-  if (source->grammar) bad_input("--text: the symbols of copy_grammar are no letters; leave --text out");
+  if (source->grammar) bad_input("--text: the symbols of copy_grammar are not letters; leave --text out");
   return source->reader().encode(text);
 }
 

@@ -31,7 +31,7 @@ Row row_of(const AtLength&);
 Reader reader_of(const Decoder&, const RunSpec&, const std::function<PositionSample(int slots)>& draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
 std::vector<TestPart> test_of(const Decoder&, const RunSpec&, const std::shared_ptr<const Source>&);
-// The model with the scheme or temperature of these choices in place of its own. Throws BadInput if that
+// The model with the scheme or temperature of these choices in place of its own. Throws BadInput if the new one
 // has parameters.
 Decoder tested_net(const Decoder&, const Params&, const RunSpec& own, const RunSpec& tested);
 

@@ -9,7 +9,6 @@ const ChoiceTable& all_choices();
 using poslab::Settings;
 
 constexpr int parts = 8;  // parts of a window, by which losses are reported
-// Throws BadInput for choices that do not fit together.
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.
 void check(const RunSpec&);

@@ -51,7 +51,7 @@ struct AtLength {
   double loss = 0, accuracy = 0;                 // nats a symbol of an answer; share of answers that are right
   double accuracy_of_place[places] = {};         // NaN without an answer
 };
-// Throws BadInput if a test of these choices has longer contexts than a table of learned positions.
+// Throws BadInput if a test of these choices has longer contexts than a table of learned positions has rows.
 void check_rows(const T5&, const RunSpec&);
 // On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most probable
 // ones, that is, if greedy decoding gives it. Throws Stopped.

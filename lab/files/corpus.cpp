@@ -45,7 +45,7 @@ bool within(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-// Paths within the folder, with '/', in their order. Links to folders are followed after the folder itself, but not
+// Paths within the folder, with '/', sorted. Links to folders are followed after the folder itself, but not
 // into a folder that was already read: a link to a folder above would never end.
 std::vector<std::string> files_below(const std::string& folder, std::vector<std::string>& passed_over) {
   std::error_code error;

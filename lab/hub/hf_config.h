@@ -29,8 +29,8 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 // generation_config.json, the authors' defaults for writing: bos_token_id, eos_token_id, temperature, top_k and top_p,
 // each if given, and the most probable token if do_sample is false. Other keys are ignored, as none changes the model's
 // logits; `passed_over` lists them. Defaults are those of `poslab lm generate`; by default transformers takes the most
-// probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is no JSON object, and for a
-// wrong value of any of these keys but bos_token_id.
+// probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is not a JSON object, and
+// for a wrong value of any of these keys except bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"

@@ -174,7 +174,7 @@ void export_hf(const State& state, const Source& source, const std::string& fold
   for (const auto& [name, bytes] : tokens)
     if (source.tokenizer) write_file(folder + "/" + name, bytes);
   write_file(folder + "/model.safetensors", numbers);
-  write_file(folder + "/config.json", config);  // written last, so that a folder without it is no model
+  write_file(folder + "/config.json", config);  // written last, so that a folder without it is not a model
 }
 
 }  // namespace poslab::language

@@ -66,7 +66,7 @@ void export_hf(const T5& model, const Params& params, const std::vector<int>& en
   const std::string config = config_json(s, ends).dump(2) + "\n", numbers = weights(s, params);
   make_folder(folder);
   write_file(folder + "/model.safetensors", numbers);
-  write_file(folder + "/config.json", config);  // written last, so that a folder without it is no model
+  write_file(folder + "/config.json", config);  // written last, so that a folder without it is not a model
 }
 
 }  // namespace poslab::t5

@@ -107,7 +107,7 @@ function trained_zone(chart, frame, look) {
       zone(left, 'trained') + (chart.x_high > chart.shaded ? zone(Math.max(end, left + word), 'unseen') : '');
 }
 
-// Everything but the names of the curves.
+// Everything except the names of the curves.
 export function shapes_of(chart, frame, look) {
   const each = draw => chart.curves.map(draw).join('');
   return trained_zone(chart, frame, look) + axes(chart, frame, look) +

@@ -1,5 +1,5 @@
 // Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low).
-// Some also have values; a value that is no number leaves its cell empty.
+// Some also have values; a value that is not a number leaves its cell empty.
 import {answered, choice, count, element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {short} from './text.mjs';

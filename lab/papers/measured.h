@@ -26,7 +26,7 @@ struct Measuring {
   std::vector<const Outcome*> models;  // by seed
   std::vector<Measure> measures;
 };
-// For each, the numbers of each measure by seed. The models are measured one after the other, with a bar on stderr.
+// For each group, the numbers of each measure by seed. The models are measured one by one, with a bar on stderr.
 // file: in the run folders, "gaps.json". A signal throws Interrupted.
 std::vector<std::vector<BySeed>> measured(const std::string& file, const std::vector<Measuring>&);
 

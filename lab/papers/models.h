@@ -25,7 +25,7 @@ struct ModelRequest {
 };
 
 // Values of KEY=VALUE texts: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
-// `prefix` belong to other runs, and lose it.
+// `prefix` belong to other runs, and are passed on without it.
 struct Sets {
   std::optional<int> seeds;
   Settings options, prefixed;

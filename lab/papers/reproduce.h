@@ -23,14 +23,14 @@ struct Planned {
 // Throws BadInput for an unknown word or key, or if nothing is left.
 std::vector<Planned> plan(const Request&);
 Plan all_trials(const std::vector<Planned>&);  // each once
-// Adds the trials of second stages, by the finished ones. Returns whether any of them were new to the plan.
+// Adds the trials of second stages, which follow from the finished ones. Returns whether any were new to the plan.
 bool add_second_stages(std::vector<Planned>&, const Request&, const SweepFolder& runs);
 
 // Held by the process that keeps the plan or draws: one at a time on all hosts (lab/runs/sweep/claim.h); others wait,
 // and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
-// The reason for the page why an artifact cannot be drawn, or "". One damaged run does not affect the other tables. A
+// The reason why an artifact cannot be drawn, for the page; or "". One damaged run does not affect the other tables. A
 // signal throws Interrupted.
 std::string why_undrawn(const std::function<void()>& measure);
 

@@ -18,7 +18,7 @@ namespace poslab {
 struct AlignRequest {
   std::string run = {};     // a folder,
   std::string hf = {};      // or the folder of an external checkpoint
-  Aligning how = {};        // the lengths of a checkpoint are sizes of its task
+  Aligning how = {};        // for a checkpoint, lengths are sizes of its task
   int samples = 16;         // strings, texts or questions at each length
   std::string tasks = {};   // tasks of a T5 run, in place of its own
   std::string device = {};  // "": the run's device, for a checkpoint the CPU

@@ -18,12 +18,12 @@ struct SmallTest {
 };
 SmallTest small_test(const RunSpec&);
 
-// The small tests of a run whose kind has the option test_every, where it is above 0. Each writes a line of
+// The small tests of a run with test_every above 0, an option that not all kinds have. Each writes a line of
 // tests.jsonl:
 //
 //   {"step", "seconds", "accuracy", "samples", "lengths", "accuracies"}
 //
-// Accuracies as in eval.csv; "accuracy" is the mean of those beyond the training range, of all if none is beyond.
+// Accuracies as in eval.csv; "accuracy" is the mean of those beyond the training range, or of all if none is.
 // seconds: lab/runs/training_clock.h.
 class SmallTests {
  public:

@@ -63,7 +63,7 @@ Naming::Naming(const std::vector<Values>& runs, const Kind& kind) : kind_(&kind)
   }
 }
 
-// An option that a run does not have is at its preset's value.
+// An option that is missing from a run has its preset's value.
 std::string Naming::value(const Values& run, const std::string& option) const {
   if (const auto own = run.find(option); own != run.end()) return own->second;
   const Values& preset = presets_.at(preset_of(run));

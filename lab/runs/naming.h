@@ -9,8 +9,8 @@
 
 namespace poslab {
 
-// Without options that do not name a run on pages: task, text and seed, which a page shows itself, and the intervals of
-// checkpoints and log lines.
+// The values except options that do not name a run on pages: task, text and seed, which a page shows itself, and the
+// intervals of checkpoints and log lines.
 Values setting_of(Values);
 
 // A value short enough for a line: a long list of numbers ends in its checksum, which distinguishes it from others with
@@ -22,7 +22,7 @@ std::string shortened(const std::string& value);
 class Naming {
  public:
   explicit Naming(const std::vector<Values>&, const Kind& = strings_kind());
-  // "encoding=rope lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
+  // "encoding=rope lr=0.0003"; if no option has to be named, encoding and positions: "relative (randomized)".
   std::string name(const Values&) const;
   const std::vector<std::string>& differing() const { return differing_; }  // in the order of kept_options()
 

@@ -108,7 +108,7 @@ std::vector<std::string> lines_of(const RunSpec& c, const std::string& subject) 
     const double change = distance(c, other, slots);
     if (change > rounding_error) continue;
     lines.push_back(fmt::format("{} = {}: {} = {} changes nothing here{}: without it, the logits of {} slots are the "
-                                "same", subject, spelled(c, subject), name, value, change ? " but rounding" : "",
+                                "same", subject, spelled(c, subject), name, value, change ? " except rounding" : "",
                                 slots));
   } catch (const BadInput&) {  // The other options need this one.
   }

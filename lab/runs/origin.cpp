@@ -76,7 +76,7 @@ Origin of_checkpoint(const Kind& kind, const std::string& path) {
   return o;
 }
 
-// Names the option to blame for a missing parameter or another shape: the first differing one of the model or the task.
+// Names the option to blame for a missing parameter or another shape: the first of the model or the task that differs.
 [[noreturn]] void refuse(const Origin& o, const RunSpec& c, const std::string& parameter, const std::string& shapes) {
   const Kind& kind = kind_of(c);
   for (const char* group : {"Model", "What is studied"})

@@ -25,7 +25,7 @@ void check_names_folder(const std::string& option, const std::string& path);
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
                          const std::vector<std::string>& names = {});
 
-// The folder in which the new one is made before it gets its name.
+// The name under which a new folder is made until it is complete.
 std::string partial_of(const std::string& folder);
 // Calls write(partial_of(path)) and then renames the result; a failure leaves nothing. Throws Failure if no folder can
 // be made.

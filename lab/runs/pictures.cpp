@@ -52,7 +52,7 @@ json matrices(const std::vector<Tensor>& layers) {
   return all;
 }
 
-// On the CPU, before training and then with the weights of `state`.
+// The position matrices, computed on the CPU: before training, and with the weights of `state`.
 json positions(const State& state) {
   RunSpec c = state.config;
   c.move_to("cpu");

@@ -115,7 +115,7 @@ void check_table(const RecordedTest& t, const std::string& csv, const std::strin
           other.empty() ? "one of them was changed or is of another run" : "the table is that of " + other);
 }
 
-// Absent for a record without options, and for a class that this process lacks.
+// Absent for a record without options, or with a class that this process lacks.
 std::optional<Choices> options_of(const RunRecord& record, const Kind& kind) {
   if (record.config.empty()) return {};
   try {

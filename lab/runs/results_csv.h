@@ -10,7 +10,7 @@ namespace poslab {
 
 std::string header_of(const Kind&);              // "length,set,samples,loss,...", without the end of the line
 std::string to_csv(const Results&);
-// At least one row. Throws BadInput if the file is missing, and Failure with the line if it is damaged or cut off.
+// The rows, at least one. Throws BadInput if the file is missing, Failure with the line if it is damaged or cut off.
 // in_part: columns may be missing; their numbers are NaN.
 Results read_results(const std::string& path, const Kind&, bool in_part = false);
 

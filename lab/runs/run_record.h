@@ -34,13 +34,13 @@ struct RunRecord {
 void add_origin(RunRecord&, Engine, Rounding);  // this program, this machine, and the run's engine and precision
 void add_clock(RunRecord&, double seconds);  // seconds that its steps took
 // The record of an earlier test of the run that had the same options of training. Empty if there is none, or if
-// result.json is damaged or of another run: this test replaces it.
+// result.json is damaged or of another run; the new test then replaces it.
 RunRecord record_before(const std::string& folder, const Choices&);
 void keep_origin(RunRecord&, const RunRecord& before);  // the training's program, which later tests do not change
 std::string to_json(const RunRecord&, const Choices&);
 // to_json() with its own checksum, for records that are compared with no other file.
 std::string with_own_checksum(const std::string& record);
-// Throws Failure if it is missing, no JSON, has a value of another type, or a wrong "checksum".
+// Throws Failure if it is missing, not JSON, has a value of another type, or a wrong "checksum".
 RunRecord read_record(const std::string& path);
 
 }  // namespace poslab

@@ -58,7 +58,7 @@ std::string difference(const Corpus& now, const TextRecord& then) {
   return "";
 }
 
-// Files of the test that are copies of training files: their loss is that of a known text.
+// Reports test files that are copies of training files: their loss is that of a known text.
 void tell_copies(const Corpus& corpus, const TextRecord& all) {
   if (all.files.size() < 2) return;  // one file is split between training and test
   std::set<std::string> of_test;

@@ -42,7 +42,7 @@ struct TextRecord {
   std::string checksum() const;                  // core/checksum.h over names and contents of the files
 };
 TextRecord text_of(const std::string& folder);
-// TextRecord::checksum() of the text at this path, or for "" of the compiler's headers. Reads the whole text. Throws as
+// TextRecord::checksum() of the text at this path; "": of the compiler's headers. Reads the whole text. Throws as
 // open_corpus().
 std::string checksum_of_text(const std::string& path);
 

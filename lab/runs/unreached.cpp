@@ -117,7 +117,7 @@ Lines of_pool(const RunSpec& c, const Settings& inherited) {
                                 c["max_position"], c.scheme.spelled(), c.positions.spelled()));
   if (own(c, "first_position", inherited) && no_effect(c, "first_position").empty() && !c.scheme->embed &&
       c.scheme->laws(transformer_spec(c).shape(), c.scheme.choices).shift)
-    lines.push_back(fmt::format("first_position = {} changes nothing here but rounding: {} reads how far apart two "
+    lines.push_back(fmt::format("first_position = {} changes only rounding here: {} reads how far apart two "
                                 "positions are", c["first_position"], c.scheme.spelled()));
   return lines;
 }

@@ -23,7 +23,7 @@ struct AtWork {
 
 // "none reads no positions, so positions = randomized change nothing here"; "" if they have an effect.
 std::string unread_positions(const Chosen<Scheme>&, const Chosen<Sampler>&);
-// A line for each setting of scheme, sampler and temperature without effect.
+// A line for each setting without effect: of the scheme, the sampler or the temperature.
 std::vector<std::string> unreached(const AtWork&);
 // Notes on a training and its test. inherited: the options of the run that it begins with, which get no notes.
 std::vector<std::string> unreached(const RunSpec&, const Settings& inherited = {});

@@ -84,7 +84,7 @@ Text documents_of(const Text& text, const std::string& separator) {
 
 namespace {
 
-// The wanted number of tokens of a file from a byte on, or fewer where the file ends. Reads three bytes more, for the
+// `tokens` tokens of a file from byte `at` on, or fewer where the file ends. Reads three bytes more, for the
 // end of a character that is cut off at the beginning; and more where tokens of unknown or composed characters cover
 // more bytes than the longest token has.
 TokenizedText tokens_at(const Text& text, const TextFile& file, int64_t at, int tokens, const Tokenizer& vocabulary) {

@@ -42,8 +42,8 @@ int64_t windows(const Text&, int tokens);
 // a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
 // enough, or if 1000 draws find no window of that many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
-// A document: a file of the text, each as likely as any other, from its beginning; two of its tokens or more, and at
-// most `tokens`. Throws BadInput if 1000 draws find no file of two tokens.
+// The beginning of a document, which is a file of the text, each equally likely: at least two tokens, at most `tokens`.
+// Throws BadInput if 1000 draws find no file of two tokens.
 TokenizedText draw_document(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab

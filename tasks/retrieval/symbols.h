@@ -21,7 +21,7 @@ enum Symbol : int {
 
 // Tokens as people read them: "line brave-harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
-// The reverse of written(); "." is the first filler. Throws BadInput for a word that is no symbol.
+// The reverse of written(); "." is the first filler. Throws BadInput for a word that is not a symbol.
 std::vector<int> read(const std::string& text);
 
 using Tokens = std::vector<int>;

@@ -360,7 +360,7 @@ TEST_CASE("windows: an option is named as out of reach exactly if the logits do 
       try {
         if (!beyond(500)) continue;
         choose_encoding(at(T - 2), trained_on(T));
-      } catch (const BadInput&) { continue; }                  // options that are no number of slots
+      } catch (const BadInput&) { continue; }                  // options that are not numbers of slots
       for (int value = T - 2; value <= T + 1; ++value) {
         float moved = 0;
         for (size_t n = 0; n < layers; ++n)
@@ -388,7 +388,7 @@ TEST_CASE("windows: what is refused") {
                            "irope", "rnope", "drope"})
     CHECK(refused(name, odd).find("make the head size even") != std::string::npos);
   CHECK_THROWS_WITH_AS(logits_in("xpos:scale=1", Positions::of_tokens(1, {0, 1, 2, 3, 4, 500}), true),
-                       "xpos: positions from 0 to 500 are too far apart for scale = 1: factors grow beyond a float; "
+                       "xpos: positions from 0 to 500 are too far apart for scale = 1: factors overflow a float; "
                        "use scale=4 or more",
                        BadInput);
   CHECK(refused("nape", single) == "nape gives half of the heads positions, but heads = 1; use 2 or more");

@@ -139,7 +139,7 @@ TEST_CASE("align: the search takes the given number of steps, and numbers of key
   Probed flat = model;
   flat.keys = [](int length) { return std::min(length, 12); };
   CHECK(refused_alignment(flat, {.shortest = 8, .longer = {16, 32}}) ==
-        "align: the long length 32 has 12 keys and 16 has 12; let lengths rise by more");
+        "align: the long length 32 has 12 keys and 16 has 12; space lengths further apart");
 }
 
 TEST_CASE("align: by layer and by head it equals a search by hand, one layer or head after the other") {

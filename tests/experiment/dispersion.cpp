@@ -32,7 +32,7 @@ struct KnownRows {
     };
     return {.layers = 1, .heads = heads, .causal = causal, .keys = [](int) { return keys; }, .run = run};
   }
-  // The sorted logits of a row less their mean, without masked keys.
+  // The sorted logits of a row minus their mean, without masked keys.
   std::vector<double> sorted(int head, int query) const {
     std::vector<double> row;
     for (int j = 0; j < keys; ++j)
@@ -47,7 +47,7 @@ struct KnownRows {
 
 }  // namespace
 
-TEST_CASE("sorted logits: of each row less its mean, then averaged over rows and heads") {
+TEST_CASE("sorted logits: of each row minus its mean, then averaged over rows and heads") {
   constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
   KnownRows rows(keys);
   const std::vector<double> found = sorted_logits(rows.model(false), keys, keys, 3);
@@ -82,7 +82,7 @@ TEST_CASE("sorted logits: masked keys are left out, values between keys are line
   for (size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(expected[k]));
 }
 
-TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
+TEST_CASE("biases: a query's row minus its mean, over the keys that it sees") {
   constexpr int T = 9, query = T - 1;
   const ModelShape shape{.layers = 1, .heads = 2, .d_model = 8, .causal = true};
   const auto of = [&](const char* scheme) {

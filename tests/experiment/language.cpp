@@ -109,7 +109,7 @@ TEST_CASE("lm: a repeated text repeats its unit to the end, after the prefix of 
   CHECK(source.repeated(true, 50, 40, rng).tokens.size() == 40);
 }
 
-TEST_CASE("lm: a model that knows nothing has the loss ln V for every token, and bits a byte count bytes") {
+TEST_CASE("lm: a model that knows nothing has the loss ln V for every token, and bits per byte count bytes") {
   const RunSpec c(with({}));
   Source source;
   source.vocabulary = Vocabulary({{'a', 'b'}});
@@ -132,7 +132,7 @@ TEST_CASE("lm: a model that knows nothing has the loss ln V for every token, and
   }
 }
 
-TEST_CASE("lm: bits a byte count the bytes of the text, not of the tokens' own texts nor of a prefix") {
+TEST_CASE("lm: bits per byte count the bytes of the text, not of the tokens' own texts nor of a prefix") {
   struct Pairs : Tokenizer {  // token 1, "unknown", for each two bytes; first token 0, a space that the text lacks
     int size() const override { return 2; }
     const std::string& text(int token) const override { return texts[token]; }
@@ -156,7 +156,7 @@ TEST_CASE("lm: bits a byte count the bytes of the text, not of the tokens' own t
   // one bit a token, two bytes a token; the first token is only input
   CHECK(bits(96, false) == doctest::Approx(0.5));
   CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // twice a space more, as the unit is 24
-  // after a prefix of one token the space is predicted, but is no part of the text; of three, two are not predicted
+  // after a prefix of one token the space is predicted, but is not part of the text; of three, two are not predicted
   source.prefix = {0};
   CHECK(bits(96, false) == doctest::Approx(96. / (2 * 95)));
   source.prefix = {0, 0, 0};

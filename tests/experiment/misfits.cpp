@@ -178,5 +178,5 @@ TEST_CASE("misfits: runs and their results") {
 TEST_CASE("misfits: an alignment to a length with no more keys") {
   const Probed capped{.layers = 1, .heads = 1, .causal = true, .keys = [](int n) { return std::min(n, 8); }, .run = {}};
   CHECK(tells(said_of([&] { align(capped, {.shortest = 8, .longer = {16}}, {}); }),
-              "the long length 16 has 8 keys and 8 has 8; let lengths rise by more"));
+              "the long length 16 has 8 keys and 8 has 8; space lengths further apart"));
 }

@@ -188,8 +188,8 @@ TEST_CASE("a scheme that needs one offset for each distance of slots gets it, or
   for (const char* even : {"contiguous", "stretched", "float_midpoints:trained=9"}) CHECK(named(even) == even);
   CHECK(named("randomized") == "randomized_offsets");
   CHECK_THROWS_WITH_AS(named("log_density"),
-                       "alibi reads one offset for all slots that are equally far apart, but log_density draws other "
-                       "distances for each pair; choose a mode that reads distances of tokens, such as "
+                       "alibi reads one offset for all slots that are equally far apart, but log_density draws "
+                       "different distances for each pair; choose a mode that reads distances of tokens, such as "
                        "mode=differences, or use randomized", BadInput);
   CHECK(sampler_for(choose_encoding("alibi:mode=differences"), choose_sampler("blocks")).spelled() == "blocks");
 }

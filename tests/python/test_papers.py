@@ -137,7 +137,7 @@ def test_kept_trials_of_other_tables_are_not_overwritten(tmp_path):
     out.mkdir()
     kept = shutil.copy(RESULTS / "su2023-tiny/kept.jsonl", out)
     done = reproduce(out, "su2023:matrices")
-    assert done.returncode == 2 and "kept.jsonl has 30 trials that are of other tables" in done.stderr, done.stderr
+    assert done.returncode == 2 and "kept.jsonl has 30 trials that belong to other tables" in done.stderr, done.stderr
     assert Path(kept).read_text() == (RESULTS / "su2023-tiny/kept.jsonl").read_text() and not (out / "runs").exists()
 
 

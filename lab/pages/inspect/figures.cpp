@@ -99,8 +99,8 @@ json pca_figure(const Pca& p, const std::string& name) {
       "whitened. *Outside*: dots in squares without a dot of length {}; a square's side is 1/20 of that cloud's longer "
       "side. In brackets the same for {} other strings of that length.{}",
       literal(name),
-      p.last ? fmt::format("the last {} tokens of {} texts, a dot a token", p.last, p.samples)
-             : fmt::format("the answer slots of {} strings, a dot a slot", p.samples),
+      p.last ? fmt::format("the last {} tokens of {} texts, one dot per token", p.last, p.samples)
+             : fmt::format("the answer slots of {} strings, one dot per slot", p.samples),
       p.lengths[0], p.lengths[0], p.samples, drawn);
   return {{"kind", "clouds"}, {"legend", legend}, {"cards", cards}, {"caption", caption}};
 }
@@ -188,7 +188,7 @@ json dispersion_figures(const Dispersed& d, const Biases& b, const std::string& 
   add(against_length(d, "logit", &RowMeans::largest_logit), "logit",
       "The largest logit of a row. Attention disperses where it stays the same while the number of keys grows.");
   Chart sorted{};
-  sorted.x_label = "normal quantile, in standard deviations of each curve", sorted.y_label = "logit less the mean";
+  sorted.x_label = "normal quantile, in standard deviations of each curve", sorted.y_label = "logit minus the mean";
   sorted.unit = "quantile";
   std::string deviations;
   for (size_t n = 0; n < d.sorted.size(); ++n) {

@@ -88,8 +88,8 @@ Curve with_seeds(const Line& line, const Of& points_of) {
   return curve;
 }
 
-// The three baselines as curves, of the lines that reach furthest; baselines that agree to half a point at every length
-// share one.
+// The three baselines as curves, for the lines that reach furthest; baselines that agree to half a point at every
+// length share one.
 std::vector<Curve> baseline_curves(const Group& g) {
   std::vector<const Line*> lines;
   for (const Line& line : g.lines) lines.push_back(&line);

@@ -32,7 +32,7 @@ const Row* tested_at(const Line& line, int length, bool repeated) {
 
 const Row& farthest(const Line& line) { return *tested_at(line, line.longest(), false); }
 
-// In bits per byte, which compares tokens of different lengths.
+// The result in bits per byte, which compares tokens of different lengths.
 std::string bits_of(const Line& line) {
   const Row& far = farthest(line);
   return fmt::format("{} has {:.3f} bits per byte at {} tokens", colored(line), far["bits_per_byte"], far.length());

@@ -11,9 +11,9 @@ namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
 // made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are separate lines.
-// find_runs (tested_run.h) describes the arguments; skipped inputs are returned, a sentence each. If `out` is no page,
-// it is the charts of accuracy against length alone: a picture as wide as `width` says (lab/pages/page/print.h), or
-// .json and .csv, their numbers. `slides`: the page is one for a lecture.
+// find_runs (tested_run.h) describes the arguments; skipped inputs are returned, a sentence each. If `out` is not a
+// page, it is the charts of accuracy against length alone: a picture as wide as `width` says (lab/pages/page/print.h),
+// or .json and .csv, their numbers. `slides`: the page is one for a lecture.
 //
 // Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows of all eval.csv.
 //

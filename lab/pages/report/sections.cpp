@@ -24,7 +24,7 @@ double mean_beyond(const Line& line, const char* column) {
   return mean_beyond(line, [column](const Row& row) { return row[column]; });
 }
 
-// The values of a figure, of the runs that have it.
+// A figure's values, from the runs that have it.
 template <class X>
 std::vector<double> figures_of(const Line& line, std::optional<X> RunRecord::*figure) {
   std::vector<double> all;

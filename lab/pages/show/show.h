@@ -73,8 +73,8 @@ Taken views_take(const Options&);
 // `force`, too much memory.
 std::vector<View> views(const Options&);
 
-// The range of the colours of these cells of `m`: from their smallest to their largest number, or with one_scale of all
-// matrices of the view but their difference.
+// The range of the colours of these cells of `m`: from their smallest to their largest number; with one_scale, of all
+// matrices of the view except their difference.
 std::pair<double, double> scale_of(const View&, const Matrix& m, const std::vector<double>& cells);
 
 // `m` in at most `most` rows and columns: the mean of blocks of cells, without the masked ones.

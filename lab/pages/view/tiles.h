@@ -15,7 +15,7 @@ constexpr int overview_side = 128;
 constexpr int codes_an_octave = 16;
 
 // 0 for a weight of 0, else 255 + 16 log2(weight), rounded, but at least 1. So a code c > 1 means 2^((c - 255) / 16),
-// to 2.2 %, and 1 a weight below 1.8e-5. For 0 <= weight <= 1.
+// to 2.2 %, and 1 means a weight below 1.8e-5. For 0 <= weight <= 1.
 uint8_t code_of(double weight);
 
 struct Level {

@@ -70,7 +70,7 @@ class Folder {
   void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
              std::vector<uint8_t>& overview);
   Written written{0, 0};
-  // The map so far that is furthest from even attention, with the least entropy of weights.
+  // The map so far whose weights have the least entropy: the one furthest from even attention.
   struct Clearest {
     int layer = 0, head = 0;
     double entropy = std::numeric_limits<double>::infinity();

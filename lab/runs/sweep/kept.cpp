@@ -229,7 +229,7 @@ void check_replaceable(const std::string& path, const std::vector<Plan>& plans, 
     for (const Trial& t : plan) lost.erase(t.id);
   std::erase_if(lost, [&](const auto& kept) { return fs::exists(folder.path() + "/" + kept.first); });
   if (!lost.empty())
-    bad_input("{} has {} that are of other tables, and would be lost; choose another --out", path,
+    bad_input("{} has {} that belong to other tables, and would be lost; choose another --out", path,
               counted(lost.size(), "trial"));
 }
 

@@ -30,7 +30,7 @@ std::map<std::string, Kept> read_kept(const std::string& path);
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
 // Called before kept_lines() replaces a file: throws BadInput if the file has trials that the plans and folder lack.
 void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
-// The lines of all trained trials, with their finished tests. Both throw as restore() where a test is damaged.
+// The lines of all trained trials, with finished tests. If a test is damaged, keep() and this throw as restore() does.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID, with its tests in the plan, for each trial in the file that no worker has begun. Returns their
 // number. Throws Failure if a trial's rows are of another test, its scores do not follow from its rows, or its result

@@ -14,7 +14,7 @@
 
 namespace poslab::sweep {
 
-// A command of this program after the training of a trial, which leaves a file in the run folder. Only this program
+// A command of this program that runs after a trial's training, and leaves a file in the run folder. Only this program
 // plans tests: a plan's file contains none, as it may come from anywhere and must not start commands.
 struct TrialTest {
   std::string file;                // "tests/yarn.csv"
@@ -56,7 +56,7 @@ Plan make_plan(const std::string& toml, const std::string& source);
 ValueLists read_lists(const std::string& toml, const std::string& source);
 
 std::string plan_lines(const Plan&);
-// A line for each setting of the trials without effect (lab/runs/unreached.h), without repeats.
+// A line for each setting that has no effect in the trials (lab/runs/unreached.h), without repeats.
 std::vector<std::string> unreached(const Plan&);
 // Throws BadInput with file and line if it is not a plan, or an id does not match its configuration.
 Plan read_plan(const std::string& path);

@@ -237,7 +237,7 @@ class Worker {
       }
   }
 
-  // Whether a step of the trial has ended well and another one follows, which begins here.
+  // Whether a step of the trial has ended well and another one follows; begins that one.
   bool goes_on(Running& r, End end) {
     const size_t left = folder_.steps_left(*r.trial);
     if (!ended_well(end) || left == 0 || left == r.left || caught_signal()) return false;

@@ -248,7 +248,7 @@ TEST_CASE("lm: a page shows a given text or one of the test, of any length") {
   const language::TextLearner symbols = learner({{"text", "copy_grammar"}, {"train_length", "16"}}, grammar);
   CHECK(symbols.sample({}).symbols.size() == 16);
   CHECK(symbols.sample({.length = 9}).symbols.size() == 9);
-  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "the symbols of copy_grammar are no letters"));
+  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "the symbols of copy_grammar are not letters"));
   const language::TextLearner bytes = learner({}, {});
   CHECK(bytes.sample({.text = "abcde"}).symbols == std::vector<std::string>{"a", "b", "c", "d", "e"});
   CHECK(holds(refusal([&] { bytes.sample({.length = 9, .text = "abc"}); }),

@@ -103,7 +103,7 @@ TEST_CASE("a text whose name is not UTF-8 is refused, as a run could not record 
   CHECK(!fs::exists(run));
 }
 
-TEST_CASE("a checkpoint beyond 4 GB: tensors beyond are read, and no others") {
+TEST_CASE("a checkpoint beyond 4 GB: tensors past that offset are read, and no others") {
   const TemporaryFolder model;
   const int64_t before = (int64_t(1) << 32) + 256;
   const std::string header = fmt::format(R"({{"large": {{"dtype": "F32", "shape": [{0}], "data_offsets": [0, {1}]}}, )"

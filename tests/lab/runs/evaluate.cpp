@@ -117,7 +117,7 @@ TEST_CASE("lengths: Modular Arithmetic has only odd ones, so length 6 is trained
     CHECK(trained_lengths(tiny_config({{"task", t.name}, {"train_length", "6"}})).to == 6);
 }
 
-TEST_CASE("lengths: the curriculum's are familiar, and nothing is known about an origin's") {
+TEST_CASE("lengths: those of the curriculum are familiar, and those of an origin are unknown") {
   RunSpec c(tiny_config({{"train_length", "9"}}));
   for (const char* curriculum : {"uniform", "increasing", "reverse_exponential"}) {
     c.set("curriculum", curriculum);

@@ -433,8 +433,8 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
   const std::string html = read_file(out + "/index.html"), csv = read_file(out + "/coverage.csv");
   for (const char* part :
        {"Inside 2 runs", "copy_grammar, positions=sequential", "of the next tokens right at length 32",
-        "\"symbols\":[\"", "the last 16 tokens of 2 texts, a dot a token", "A token sees itself and those before it.",
-        "How positions are encoded"})
+        "\"symbols\":[\"", "the last 16 tokens of 2 texts, one dot per token",
+        "A token sees itself and those before it.", "How positions are encoded"})
     CHECK_MESSAGE(holds(html, part), part);
   for (const char* wrong : {"{{", "answer slots", ">nan"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
   // Trained on 16 tokens, tested on 32: distances from -16 are new, but not if positions are drawn from 64.

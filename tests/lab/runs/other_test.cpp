@@ -298,7 +298,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
   CHECK(refusal(draws) == "");
   write_file(result, mine);
 
-  // Moved away, that run is not named. And a stopped training does not continue after another run's lines.
+  // A run that was moved away is not named. And a stopped training does not continue after another run's lines.
   fs::create_directory(folder / "far"), fs::rename(other, folder / "far/s");
   fs::copy(folder / "far/s/metrics.jsonl", run + "/metrics.jsonl", fs::copy_options::overwrite_existing);
   CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or is of another run: its checksum is "));

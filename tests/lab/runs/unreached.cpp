@@ -59,7 +59,7 @@ TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, m
     const std::vector<std::string> lines = of_run(more);
     return std::any_of(lines.begin(), lines.end(), [&](auto& one) { return one.starts_with(line); });
   };
-  const char *pool = "max_position = 50 changes nothing here", *first = "first_position = 1 changes nothing here but",
+  const char *pool = "max_position = 50 changes nothing here", *first = "first_position = 1 changes only rounding",
              *cooling = "cooling = 1 changes nothing here: steps = 20 and warmup = 20 leave no step";
   for (const char* positions :
        {"sequential", "stretched", "interpolated:trained=5", "restart", "cape", "random_floats"})
