@@ -24,7 +24,7 @@ json known_of(const std::string& path, const std::string& id) {
   if (known.is_object()) known.erase("id");
   if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
     failure("{} is damaged; remove it, and the model is tested again", path);
-  if (of != id) failure("{} is of the trial {}; remove it, and the model is tested again", path, in_short(of));
+  if (of != id) failure("{} belongs to the trial {}; remove it, and the model is tested again", path, in_short(of));
   known["id"] = id;
   return known;
 }

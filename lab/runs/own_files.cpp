@@ -93,7 +93,7 @@ void check_own_files(const std::string& folder, const RunRecord& record) {
     if (sum == record.files.end() || checksum_of_bytes(bytes) == sum->second) continue;
     const std::string other = run_beside(folder, name, bytes);
     failure("{} {}: its checksum is {}, and {}/result.json has {}; {}", path,
-            other.empty() ? "was changed or is of another run" : "is that of " + other, checksum_of_bytes(bytes),
+            other.empty() ? "was changed or belongs to another run" : "is that of " + other, checksum_of_bytes(bytes),
             folder, sum->second, remedy);
   }
 }
@@ -138,7 +138,7 @@ void check_same_run(const std::string& folder, const Witness& config, const Witn
     const std::string of = run_beside(folder, "config.toml", to_toml(w.config));
     return fmt::format("{} {}", w.file, !of.empty()      ? "is that of " + of
                                         : &w == &config ? "was changed after the run began"
-                                                        : "is of another run");
+                                                        : "belongs to another run");
   };
   const std::optional<Witness> one = third();
   for (const auto& [own, stranger] : {std::pair(&config, &other), {&other, &config}})

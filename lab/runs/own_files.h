@@ -35,8 +35,8 @@ Witness witness_of_config(const std::string& folder, const Kind&);  // config.to
 std::string remedy_of_checkpoint(const std::string& folder);
 std::optional<Witness> witness_of_checkpoint(const std::string& folder, const Kind&);
 std::optional<Witness> witness_of_result(const std::string& folder, const Kind&);
-// Throws BadInput if config.toml and another file are of different runs, except for the device. `third` decides which
-// of the two is not the run's; without it the message names both.
+// Throws BadInput if config.toml and another file belong to different runs, except for the device. `third` decides
+// which of the two is not the run's; without it the message names both.
 void check_same_run(const std::string& folder, const Witness& config, const Witness& other,
                     const std::function<std::optional<Witness>()>& third);
 

@@ -112,7 +112,7 @@ void check_table(const RecordedTest& t, const std::string& csv, const std::strin
   const std::string other =
       std::filesystem::exists(path) ? run_beside(path.parent_path(), path.filename(), table) : "";
   failure("{} has the checksum {}, and {} is of a table with {}: {}", csv, is, json, *t.record.table,
-          other.empty() ? "one of them was changed or is of another run" : "the table is that of " + other);
+          other.empty() ? "one of them was changed or belongs to another run" : "the table is that of " + other);
 }
 
 // Absent for a record without options, or with a class that this process lacks.

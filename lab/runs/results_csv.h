@@ -23,13 +23,13 @@ struct RecordedTest {
 // test.
 void write_test(const std::string& folder, const std::string& name, const Results&, RunRecord, const Choices& tested);
 // The test of this name in a run folder or external checkpoint, or a run's own test. Throws as read_results() and
-// read_record(), Failure if they contradict each other in lengths or scores, and BadInput if the record is of another
-// run than config.toml. The own test is also checked by check_own_files().
+// read_record(), Failure if they contradict each other in lengths or scores, and BadInput if the record belongs to
+// another run than config.toml. The own test is also checked by check_own_files().
 RecordedTest read_test(const std::string& folder, const std::string& name = "");
 // The own test of a trial of a sweep. Its folder may lack config.toml if it was restored from a file of --kept, and a
 // record if eval.csv is the last file of its kind of run.
 RecordedTest read_test(const std::string& folder, const Choices& config);
-// Throws Failure if the rows are of another test. csv: for messages.
+// Throws Failure if the rows belong to another test. csv: for messages.
 void check_rows(const Results&, const Choices& tested, const std::string& csv);
 // Throws Failure as read_test() does. csv, json: names for messages.
 void check_test(const RecordedTest&, const Choices& tested, const std::string& csv, const std::string& json);

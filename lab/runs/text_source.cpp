@@ -163,7 +163,7 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (tokens.empty()) read_own(run.file("vocabulary.json"));   // throws
   Source source = with_tokens_of(run.path(), c.whole("vocabulary"));
   if (!c["text"].empty() && then.path != c["text"])
-    failure("{}/text.json is of the text {}, and the run was trained on {}; restore it from a copy", run.path(),
+    failure("{}/text.json belongs to the text {}, and the run was trained on {}; restore it from a copy", run.path(),
             then.path, c["text"]);
   if (!then.vocabulary.empty() && then.vocabulary != checksum_of_bytes(tokens[0].second))
     failure("{}/{} is not the one that the run was trained with; restore it from a copy", run.path(), tokens[0].first);

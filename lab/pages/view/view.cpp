@@ -200,13 +200,13 @@ std::pair<Written, Folder::Clearest> write_all_maps(std::vector<Subject>& subjec
   return {to.written, opens.value_or(Folder::Clearest{})};
 }
 
-// Throws BadInput if a file of checkpoints/ is of another run, or of another step than in its name.
+// Throws BadInput if a file of checkpoints/ belongs to another run, or to another step than its name says.
 void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, const Choices& own) {
   const Kind& kind = kind_of(own);
   const std::string remedy = "restore the file from a copy, or remove it";
   const Choices its = kind.configure(read_toml(kept.config(), path, kind));
   if (const std::string option = difference(own, its); !option.empty())
-    bad_input("{} is of another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
+    bad_input("{} belongs to another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
               remedy);
   if (kept.step() != step)
     bad_input("{} is of step {}, but its name says {}; {}", path, kept.step(), step, remedy);

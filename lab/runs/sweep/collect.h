@@ -13,7 +13,7 @@
 //
 //   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
 //
-// Scores and baselines as in result.json and eval.csv (fractions; nats a token), without the noise of the last digits
+// Scores and baselines as in result.json and eval.csv (fractions; nats per token), without the noise of the last digits
 // that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is null, and empty in CSV.
 // Seconds are training time in all processes that worked on the trial, without tests (lab/runs/training_clock.h).
 #pragma once
@@ -34,7 +34,7 @@ struct Collected {
 };
 
 // A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if the folder is missing, if a
-// folder in it is of another trial, or if trials have read different texts at one path.
+// folder in it belongs to another trial, or if trials have read different texts at one path.
 Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_json_lines(const Table&);  // an object for each row

@@ -78,7 +78,7 @@ Json record(const std::string& text, const std::string& path, const std::string&
   std::string of = all.value("id", Json(id)).get<std::string>();
   if (all.contains("run")) of = fs::path(all["run"].get<std::string>()).filename();
   if (of != id)
-    failure("{} is of the trial {}, and this is {}; remove it, and the same command makes it again", path, of, id);
+    failure("{} belongs to the trial {}, and this is {}; remove it, and the same command makes it again", path, of, id);
   all.erase("run");
   return all;
 }
@@ -97,7 +97,7 @@ bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(h
 void check_options(const RunRecord& r, const Trial& t) {
   const auto check = [&](const char* option, const std::optional<std::string>& found) {
     if (found && t.run.has(option) && *found != t.run[option])
-      failure("its \"result\" is of another trial: it has {} = {}, and this one has {}", option, *found, t.run[option]);
+      failure("its \"result\" belongs to another trial: it has {} = {}, not {}", option, *found, t.run[option]);
   };
   check("task", r.task), check("encoding", r.encoding), check("positions", r.positions);
   check("steps", r.steps ? std::optional(fmt::format("{}", *r.steps)) : std::nullopt);
@@ -180,7 +180,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
         kept.tests[file] = is_record(file) ? test.dump(1) + "\n" : csv_of(test, fmt::format("{} {}", id, file), known);
       }
       if (const Json sum = said.value("checksum", Json()); !sum.is_null() && sum != checksum_of(id, kept))
-        failure("its checksum is {} and should be {}: the id, the result or a table was changed or is of another trial",
+        failure("its checksum is {} and should be {}: id, result or a table was changed or belongs to another trial",
                 in_short(sum), checksum_of(id, kept));
       if (!all.emplace(id, kept).second) failure("its trial {} has an earlier line", id);
     } catch (const std::exception& e) {

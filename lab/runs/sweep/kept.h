@@ -33,9 +33,9 @@ void check_replaceable(const std::string& path, const std::vector<Plan>&, const 
 // The lines of all trained trials, with finished tests. If a test is damaged, keep() and this throw as restore() does.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID, with its tests in the plan, for each trial in the file that no worker has begun. Returns their
-// number. Throws Failure if a trial's rows are of another test, its scores do not follow from its rows, or its result
-// has other options; BadInput if a trial read another text than the one at its path. Only the columns of the line are
-// checked.
+// number. Throws Failure if a trial's rows belong to another test, its scores do not follow from its rows, or its
+// result has other options; BadInput if a trial read another text than the one at its path. Only the columns of the
+// line are checked.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);
 
 }  // namespace poslab::sweep

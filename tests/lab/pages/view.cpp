@@ -179,7 +179,7 @@ TEST_CASE("view: a training with kept checkpoints keeps them after a stop, too, 
   CHECK(run.kept_steps().size() == 5);
 }
 
-TEST_CASE("view: a kept checkpoint of another run, or of another step than in its name, is refused by name") {
+TEST_CASE("view: a kept checkpoint of another run, or of another step than its name says, is refused by name") {
   const TemporaryFolder folder;
   RunSpec c(tiny_config({{"steps", "20"}}));
   c.set("keep_checkpoints", "on");
@@ -194,7 +194,7 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than in it
   CHECK(says(read_file(run + "/checkpoints/10.safetensors")) ==
         "2: " + zero + " is of step 10, but its name says 0; restore the file from a copy, or remove it");
   CHECK(holds(says(checkpoint_bytes(State(tiny_config({{"steps", "20"}, {"seed", "7"}})))),
-              "2: " + zero + " is of another run: it has seed = 7, and this run "));
+              "2: " + zero + " belongs to another run: it has seed = 7, and this run "));
   CHECK_FALSE(fs::exists(out));
   CHECK(says(own) == "");
 }

@@ -275,7 +275,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
         "2: " + result + " is that of " + other + ": it has seed = 1, but " + config + " and " + saved +
             " have 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
   CHECK(with({"eval-far.csv", "eval-far.json"}, draws) ==
-        "2: " + run + "/eval-far.json is of another run: it has seed = 1, but " + config + " and " + saved +
+        "2: " + run + "/eval-far.json belongs to another run: it has seed = 1, but " + config + " and " + saved +
             " have 0; restore it and eval-far.csv from a copy, or test again with `poslab eval " + run +
             " --lengths 7:12 --name far`");
   for (const std::string csv : {"eval.csv", "eval-far.csv"})
@@ -301,14 +301,14 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
   // A run that was moved away is not named. And a stopped training does not continue after another run's lines.
   fs::create_directory(folder / "far"), fs::rename(other, folder / "far/s");
   fs::copy(folder / "far/s/metrics.jsonl", run + "/metrics.jsonl", fs::copy_options::overwrite_existing);
-  CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or is of another run: its checksum is "));
+  CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or belongs to another run: its checksum is "));
   fs::remove(result);
   fs::copy(run + "/checkpoints/10.safetensors", saved, fs::copy_options::overwrite_existing);
   CHECK(holds(refusal([&] { resume_run(run, {}); }),
-              "1: " + run + "/metrics.jsonl was changed or is of another run: up to the checkpoint its checksum is "));
+              "1: " + run + "/metrics.jsonl was changed or belongs to another run: up to the checkpoint "));
   fs::copy(folder / "far/s/checkpoint.safetensors", saved, fs::copy_options::overwrite_existing);
   CHECK(holds(refusal(opens), "2: " + config + " was changed after the run began, or " + saved +
-                                  " is of another run: seed = 0 and 1; restore the one or the other"));
+                                  " belongs to another run: seed = 0 and 1; restore the one or the other"));
 }
 
 TEST_CASE("other tests: a test of a step from which the run has moved on is left out") {

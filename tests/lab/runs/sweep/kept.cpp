@@ -109,7 +109,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
   write_file(file, swapped);
   const std::string why = refusal([&] { restore(sweep.plan, after, file); });
   CHECK(holds(why, "1: " + file + " is damaged: line 1: its checksum is "));
-  CHECK(holds(why, ": the id, the result or a table was changed or is of another trial; take the file"));
+  CHECK(holds(why, ": id, result or a table was changed or belongs to another trial; take the file"));
   std::string digit = good;
   digit.replace(digit.find("\"0.510000 "), 10, "\"0.510001 ");  // at a trained length, which no score includes
   write_file(file, digit);
@@ -123,7 +123,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
     return refusal([&] { restore(sweep.plan, after, file); });
   };
   CHECK(holds(older({{"encoding", "alibi"}}),
-              fmt::format("trial {}: its \"result\" is of another trial: it has encoding = alibi, and this one ", a)));
+              fmt::format("trial {}: its \"result\" belongs to another trial: it has encoding = alibi, not ", a)));
   CHECK(older(Json::object()) == "");
 
   // An incomplete line has some of the columns, and all lengths.
@@ -214,8 +214,8 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   std::filesystem::rename(folder / "x", runs.run(b));
   CHECK(to_string(count(states(sweep.plan, runs))) == "1 done, 2 failed");
   const std::string why = fmt::format(
-      "{} is of another trial, {}: seed = 1, and this one has 0; put the folder of trial {} there, or remove this one "
-      "and run the sweep again", runs.run(a), b.id, a.id);
+      "{} belongs to another trial, {}: seed = 1, and this one has 0; put the folder of trial {} there, or remove this "
+      "one and run the sweep again", runs.run(a), b.id, a.id);
   CHECK(holds(status(sweep.plan, runs), why));
   CHECK(refusal([&] { collect(sweep.plan, runs); }) == "2: " + why);
   CHECK(keep(sweep.plan, runs, folder / "kept.jsonl") == 1);
@@ -235,7 +235,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   CHECK(refusal([&] { runs.must_fit(c); }) == "");
   std::filesystem::copy(runs.run(a) + "/result.json", runs.run(c) + "/result.json",
                         std::filesystem::copy_options::overwrite_existing);
-  CHECK(holds(refusal([&] { runs.must_fit(c); }), "is of another trial, " + b.id));
+  CHECK(holds(refusal([&] { runs.must_fit(c); }), "belongs to another trial, " + b.id));
 }
 
 TEST_CASE("sweep kept: a trial that has begun is left as it is") {
