@@ -12,7 +12,7 @@
 namespace poslab {
 
 // The rotation of each token by p f_m, or by at(p) f_m, where p is its position: (1 or B, T, D/2). It is computed once
-// a pass and kept under `name`, which must contain every parameter. `scheme` is for errors.
+// per pass and kept under `name`, which must contain every parameter. `scheme` is for errors.
 Rotation rotation_by(const Positions&, const std::string& scheme, const std::string& name, Device,
                    const std::vector<double>& frequencies, const std::function<double(double)>& at = {});
 // The same for n tokens at the given positions, at: (S, n) -> (S, n, D/2).

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and scores average many lengths
+constexpr int baseline_samples = 500;   // brackets take 1 ms per sample at length 100, and scores average many lengths
 
 // One sub-batch, sequences first .. first + count - 1 of this length.
 void add_sub_batch(const RunSpec& c, const Transformer& net, int first, int count, AtLength& sum) {

@@ -106,8 +106,8 @@ struct AtLength {
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
-// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they
-// are ends of windows of the longest tested length, only their last tokens count, and the parts are of these. Throws
+// Repeated texts have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they
+// are ends of windows of the longest tested length, only their last tokens count, and the parts divide these. Throws
 // Stopped.
 AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
 // The largest number of windows from which its eval_samples are drawn; if there are more samples, some repeat.
