@@ -77,7 +77,7 @@ Scheme t5() {
 }
 
 // -- for pages
-// For each pair, the first distance of its bucket, which stands for all of them: (T, T)
+// For each pair, the first distance of its bucket: (T, T)
 static Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
   const Buckets bucket = buckets(m, c);
   const int T = p.time();

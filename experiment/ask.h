@@ -22,7 +22,7 @@ struct Answer {
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // the number of draws; 1 if the model reads nothing random
   double accuracy_per_draw;            // share of right slots in a single draw, 0 to 1: the mean over draws
-  std::map<int, std::string> other_words = {};  // words for those of the V symbols that no answer has
+  std::map<int, std::string> other_words = {};  // words for symbols below V that no answer has
   std::vector<std::string> reads = {};     // (O), the model's input in each answer slot; empty if all are the same
 
   std::string word(int symbol) const;     // a digit, or its entry in other_words

@@ -16,7 +16,7 @@ struct Kind {
   std::string word;                    // prefix of the names of its commands: "", "lm " or "t5 "
   std::string summary = {};            // help of these commands, unless they have their own (apps/)
   std::string studied;                 // the option that names the learned task
-  std::string marked_by;               // an option that only this kind has, and by which its runs are recognized
+  std::string marked_by;               // an option that only this kind has: it marks the runs of the kind
   std::string last_file;               // the file that a run writes last, when it is complete
   std::string format;                  // format of its checkpoints; changes when older ones become unreadable
   std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for users who confuse kinds
