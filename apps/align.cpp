@@ -31,7 +31,7 @@ int place_of(const char* option, const std::string& word, const std::vector<std:
   return int(at - words.begin());
 }
 
-// "0.85", or "0.70 to 0.95" for different layers or heads
+// "0.85", or "0.70 to 0.95" if layers or heads differ
 std::string temperatures_of(const AlignedAt& l) {
   const auto [least, most] = std::minmax_element(l.found.tau.begin(), l.found.tau.end());
   return *least == *most ? fmt::format("{:.3g}", *least) : fmt::format("{:.3g} to {:.3g}", *least, *most);
@@ -65,7 +65,7 @@ void run(AlignWords w) {
     const RowMeans before = l.before.of_model();
     row(l.length, l.after, temperatures_of(l), fmt::format("{:.4f}   {:.3f}", before.largest_weight, before.entropy));
     if (l.unreachable)
-      fmt::print("at length {}, {} of {} targets cannot be reached by any temperature: these are the nearest\n",
+      fmt::print("at length {}, no temperature reaches {} of {} targets: the nearest ones are shown\n",
                  l.length, l.unreachable, l.found.tau.size());
   }
   const std::string with = "--temperature " + shell_word("aligned:" + w.out);
@@ -83,18 +83,18 @@ void run(AlignWords w) {
 std::function<void()> add_align(CLI::App* align) {
   const auto w = std::make_shared<AlignWords>();
   align->add_option("run", w->request.run, "the run folder");
-  align->add_option("--hf", w->request.hf, "a T5 of the Hugging Face form in place of a run, asked in English")
+  align->add_option("--hf", w->request.hf, "a T5 in Hugging Face format in place of a run, asked in English")
       ->type_name("FOLDER");
   align->add_option("--task", w->request.task, "with --hf: the task; lengths count in its unit")
       ->type_name("passkey | line | topic | documents");
   align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
       ->type_name("FILE");
-  align->add_option("--mode", w->mode, "what stays equal, or the rule")
+  align->add_option("--mode", w->mode, "what stays as on short inputs, or the formula")
       ->type_name(fmt::format("{}  (pmax)", fmt::join(align_modes(), " | ")));
   add_number(align, "short", w->request.how.shortest, "input length of the target, one of training", {1, 1 << 24})
       ->required();
   align->add_option("--long", w->longer, "input lengths to align, rising")->required()->type_name("N,N,...");
-  align->add_option("--per", w->per, "what has a temperature of its own")
+  align->add_option("--per", w->per, "what gets a temperature of its own")
       ->type_name(fmt::format("{}  (model)", fmt::join(align_groups(), " | ")));
   add_number(align, "samples", w->request.samples, "strings, texts or questions at each length", {1, 8000}, "16");
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");

@@ -1,5 +1,5 @@
-// The commands in separate files. Each function adds the options and the help of one; its result runs the command after
-// parsing.
+// The commands in separate files. Each function adds the options and the help of one, and returns the function that
+// runs it after parsing.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -32,13 +32,13 @@ Action add_t5_generate(CLI::App*), add_t5_export(CLI::App*);
 Action add_view(CLI::App*);         // attention maps at full resolution
 Action add_web(CLI::App*);          // the page that trains in the browser, with runs in it
 
-// Prints the candidates for the last of `words`, which may be empty: one per line, with its help text after a tab;
-// nothing for a file or a number. For the scripts of add_completion().
+// Prints the candidates for the last of `words`, which may be empty: one per line, with its help text after a tab.
+// Prints nothing for a file or a number. The scripts of add_completion() call it.
 void complete(std::vector<std::string> words, const CLI::App& program);
 
-// Whether --hf is given in place of a run. Throws BadInput for both or neither, with the command's name, "eval", and
-// for a path that is not a folder.
+// Whether --hf is given in place of a run. Throws BadInput for both, for neither, and for a path that is not a folder.
+// command: its name for the message, "eval".
 bool external(const std::string& run, const std::string& hf, const char* command);
-void use_threads(const std::string& word);  // sets --threads; "" and 0 change nothing. Throws BadInput
+void use_threads(const std::string& word);  // word: the value of --threads; "" and 0 change nothing. Throws BadInput
 
 }  // namespace poslab

@@ -105,7 +105,7 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
 
-// Throws BadInput if the folder has the page of other trials, and none of these has begun: drawing would replace it.
+// Throws BadInput if the folder has the page of other trials and none of `trials` has begun: drawing would replace it.
 void check_drawable(const std::string& out, const Plan& trials, const SweepFolder& runs) {
   const std::string path = out + "/kept.jsonl";
   if (trials.empty() || !std::filesystem::exists(path)) return;
@@ -143,7 +143,7 @@ void check_figures(const Making& m) {
       raise<BadInput>(unknown("--figures", ending, known));
   page::millimetres_of(m.figures.width);
   if (!m.figures.width.empty() && m.figures.endings.empty())
-    bad_input("--width {}: of which figures? Give --figures pdf, too", shell_word(m.figures.width));
+    bad_input("--width {} changes nothing without figures; add --figures pdf", shell_word(m.figures.width));
   page::check_matplotlib("--figures", m.figures.endings);
 }
 
@@ -151,14 +151,14 @@ void say_what_is_drawn(const Making& m, const std::string& summary) {
   const bool drawn = std::filesystem::is_directory(m.out + "/figures");
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure{}\n", summary,
              summary.empty() ? "" : "\n", m.out,
-             m.figures.endings.empty() ? "" : drawn ? "; figures/" : "; no --figures, as all of it is tables");
+             m.figures.endings.empty() ? "" : drawn ? "; figures/" : "; no figures, as all results are tables");
 }
 
 void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
           const std::string& what, const std::string& command) {
   if (m.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(m);
-  if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
+  if (m.only_plan && trials.empty()) bad_input("{} needs no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
@@ -218,7 +218,7 @@ void add_making(CLI::App* c, Making& m) {
   c->add_option("--kept", m.kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
       ->type_name("FILE");
   c->add_option("--figures", m.figures.endings,
-                "the pictures as files for papers, too, in FOLDER/figures; with commas between")
+                "also save the pictures as files for papers, in FOLDER/figures, in these formats")
       ->type_name("svg,pdf,png,pgf,csv")
       ->delimiter(',');
   add_width(c, m.figures.width);

@@ -42,11 +42,11 @@ std::string as_options(const std::string& message, const CLI::App& command) {
     const CLI::Option* const option =
         alone && (valued || word.find('_') != std::string::npos) ? command.get_option_no_throw(dashed(word)) : nullptr;
     if (option) {
-      text += "--" + option->get_lnames().front();  // "--samples" of eval_samples, where the help calls it so
+      text += "--" + option->get_lnames().front();  // "--samples" for eval_samples, if the help calls it that
       at = end;
       if (valued) text += ' ', at += equals.size();
     } else {
-      const size_t next = std::max(end, at + 1);   // a word, or the only letter that is in no word
+      const size_t next = std::max(end, at + 1);   // a word, or one character outside of words
       text += message.substr(at, next - at);
       at = next;
     }

@@ -131,12 +131,12 @@ void run(const AskWords& w) {
 std::function<void()> add_ask(CLI::App* ask) {
   const auto words = std::make_shared<AskWords>();
   ask->add_option("run", words->run, "the folder of a run of `train` or `decoder train`")->required();
-  ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
+  ask->add_option("strings", words->strings, "inputs of its task; without any, they are read from the standard input");
   ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
       ->type_name("FILE");
-  ask->add_option("--positions", words->positions, "positions to ask under (those of the run's tests)")
+  ask->add_option("--positions", words->positions, "which positions the tokens carry (those of the run's tests)")
       ->type_name("NAME");
-  ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
+  ask->add_option("--temperature", words->temperature, "temperature of the attention (that of the run's tests)")
       ->type_name("NAME");
   add_number(ask, "samples", words->options.draws, "average over this many draws of random positions (1)", {1, 1000});
   CLI::Option* attention =

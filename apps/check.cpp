@@ -55,7 +55,7 @@ Cell stated(const Report& r, bool by_default) {
   return {"-", "", "", r.why_not};
 }
 
-// Other programs that computed this scheme, by the golden files of the source tree around the current folder.
+// The other programs that computed this scheme, according to the golden files of the current folder's source tree.
 struct Golden {
   int own = 0;
   std::set<std::string> published = {};
@@ -100,8 +100,8 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
     if (cell.where.size() > 3) fmt::print("  and {} more\n", cell.where.size() - 3);
     if (cell.failed && r.failures.empty())
       fmt::print(
-          "  Strings have {} slots here, at positions below {}, which may be fewer than a length of the scheme.\n"
-          "  Let its default follow the trained length, by window_option() of encodings/windows.h, or be smaller.\n",
+          "  Strings have {} slots here, at positions below {}: a length in the scheme may be longer. Let its default\n"
+          "  follow the trained length, by window_option() of encodings/windows.h, or make it smaller.\n",
           checks::T, checks::pool);
     if (cell.failed) failed.push_back(check.name);
   }

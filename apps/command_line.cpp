@@ -124,10 +124,10 @@ CommandLine::CommandLine()
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();
   report
       ->add_option("-o,--out", page_,
-                   "the page to write (report.html); only the chart of accuracy: .svg, .pdf, .png, .pgf, .json or .csv")
+                   "the page to write (report.html), or its chart of accuracy: .svg, .pdf, .png, .pgf, .json or .csv")
       ->type_name("FILE");
   add_width(report, width_);
-  report->add_flag("--slides", slides_, "the page as slides, one picture at a time, which the arrow keys turn");
+  report->add_flag("--slides", slides_, "write slides: one picture at a time, turned with the arrow keys");
 
   commands_.add("ask", "ask a trained run about strings of your own", add_ask);
   commands_.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",
@@ -144,7 +144,7 @@ CommandLine::CommandLine()
   commands_.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
   commands_.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
   add_kinds(commands_);
-  commands_.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
+  commands_.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiments",
                 add_reproduce);
   commands_.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);
   commands_.add("compare", "train many encodings on the same tasks, and rank them", add_compare);

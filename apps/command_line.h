@@ -19,7 +19,7 @@ class CommandLine {
   bool parse(int argc, const char* const* argv);
   void act();  // runs the parsed command
   const CLI::App& app() const { return app_; }
-  const CLI::App& whole();  // the same with the options of all commands, for searches
+  const CLI::App& whole();  // the program with the options of all commands, for searches
 
  private:
   CLI::App app_;

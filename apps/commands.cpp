@@ -70,7 +70,7 @@ void add_width(CLI::App* c, std::string& width) {
 
 void add_force(CLI::App* c, bool& force) {
   c->add_flag("--force", force,
-              "try it even if it seems too large for this machine's memory, or to take more than a month");
+              "run even if it seems too large for this machine's memory, or seems to take more than a month");
 }
 
 }  // namespace poslab

@@ -171,13 +171,13 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
   return text;
 }
 
-// A note if switches or words differ from their defaults, for which alone a scheme's summary and formula hold.
+// A note if switches or words differ from their defaults: a scheme's summary and formula hold for the defaults alone.
 std::string note_on_forms(const Chosen<Scheme>& s) {
   std::string all;
   for (const Option& o : s->options)
     if ((o.kind == Option::Kind::toggle || o.kind == Option::Kind::word) && s.choices.has(o.name) &&
         s.choices[o.name] != o.standard)
-      all += (all.empty() ? "summary and formula are not of " : ", ") + o.name;
+      all += (all.empty() ? "summary and formula are without " : ", ") + o.name;
   return all;
 }
 
@@ -347,7 +347,7 @@ std::string explained(const std::string& spelling) {
     throw BadInput(text.substr(0, text.find(" Known: ")) +
                    (text.find(" Known: ") == text.npos
                         ? ""
-                        : " `poslab list encodings` shows encodings; tasks, samplers, temperatures, retrievals and "
+                        : " `poslab list encodings` lists the encodings; tasks, samplers, temperatures, retrievals and "
                           "presets have such lists, too"));
   }
   if (of.size() > 1) bad_input("{} is the name of several things; use {}", name, fmt::join(ways, " or "));

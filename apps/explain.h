@@ -16,10 +16,10 @@ struct ExplainedKind {
 };
 const std::vector<ExplainedKind>& explained_kinds();
 
-// Schemes as NumPy: the files of python/poslab/formulas, which are embedded in the program. The file for an encoding,
-// then its imports, and the names of other files for its options. A spelling with options gets the file of these
-// options, or else the file of its name; a line on stderr says if the file's numbers differ from the spelling's. Throws
-// BadInput for a composition and with did-you-mean.
+// An encoding as NumPy code, from python/poslab/formulas, which is embedded in the program: its file after those that
+// it imports, with the names of files for other options. A spelling with options gets the file of these options, else
+// the file of its name; a line on stderr says if the file's numbers differ from the spelling's. Throws BadInput for a
+// composition, and with did-you-mean for an unknown name.
 std::string in_numpy(const std::string& encoding);
 
 }  // namespace poslab

@@ -43,7 +43,7 @@ LmRun open_lm(const std::string& folder, const std::string& device = "cpu") {
   return open_as<language::TextLearner>(language_kind(), folder, device);
 }
 
-// A model's text may contain control bytes for a terminal: question marks replace them.
+// A model's text may contain control bytes, which a terminal would obey: question marks replace them.
 std::string shown(std::string text) {
   if (isatty(STDOUT_FILENO))
     for (char& c : text)
@@ -151,12 +151,12 @@ std::function<void()> add_lm(CLI::App* lm) {
   CLI::App* write =
       command("generate", "let a trained model or an external checkpoint write, to the terminal", generate_command);
   write->add_option("run", words->run, "the run folder");
-  write->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run")->type_name("FOLDER");
+  write->add_option("--hf", words->hf, "a checkpoint in Hugging Face format, not a run")->type_name("FOLDER");
   write->add_option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)")
       ->type_name("NAME");
   write->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
       ->type_name("2 .. 1048576");
-  write->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
+  write->add_option("--encoding", words->encoding, "replaces the trained one; without parameters")->type_name("NAME");
   write->add_option("--prompt", words->prompt, "how the text begins; with --hf also '' ('#include <')")
       ->type_name("TEXT");
   add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});
@@ -172,7 +172,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   add_threads(write, words->threads);
   add_force(write, words->force);
 
-  CLI::App* hand_over = command("export", "write a trained model in the Hugging Face form", export_command);
+  CLI::App* hand_over = command("export", "write a trained model in Hugging Face format", export_command);
   hand_over->add_option("run", words->run, "the run folder")->required();
   hand_over->add_option("--to,-o,--out", words->to, "the folder to make")->type_name("FOLDER");
 

@@ -67,7 +67,7 @@ struct Tests {
   Values repeats;  // repeats of samples, by the name of their part
 };
 
-// Tests each encoding on the same texts. All are checked before the first is tested. typed: the test's typed options.
+// Tests each encoding on the same texts. All encodings are checked before the first is tested. typed: typed options.
 Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settings typed, const std::string& again,
                bool force) {
   if (!encodings.empty()) typed.emplace_back("encoding", "");
@@ -115,7 +115,7 @@ bool is_drawn(const std::string& file) {
 void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
   const Keep& keep = w.eval.keep;
   if (!keep.name.empty() && encodings > 1)
-    bad_input("--name {}: a test that is kept has one encoding, and these are {}; -o page.html keeps all of them",
+    bad_input("--name {}: a kept test has one encoding, and {} are given; -o page.html keeps all of them",
               keep.name, encodings);
   if (!keep.name.empty() && !keep.file.empty())
     bad_input("-o {} and --name {}: -o writes a file of your own, --name one in the folder; give one of them",
@@ -191,7 +191,7 @@ bool external(const std::string& run, const std::string& hf, const char* command
     bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
               command, run.empty() ? "" : "; not both");
   if (hf.empty() && is_hf_folder(run))
-    bad_input("{0} is a checkpoint of Hugging Face's form and not a run; use --hf {0}", shell_path(run));
+    bad_input("{0} is a checkpoint in Hugging Face format and not a run; use --hf {0}", shell_path(run));
   if (hf.empty() && !std::filesystem::exists(run))
     bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
               shell_path(run));
@@ -212,7 +212,7 @@ void add_lm_eval(Commands& commands) {
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
-  option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run", "FOLDER");
+  option("--hf", words->hf, "a checkpoint in Hugging Face format, not a run", "FOLDER");
   option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)", "NAME");
   option("--length", words->length, "with --hf: the trained length (max_position_embeddings)", "2 .. 1048576");
   option("--text", words->text, "with --hf: a file or a folder (the compiler's headers)", "PATH");

@@ -31,8 +31,8 @@ CLI::Option* add_number(CLI::App* c, const std::string& name, To& to, const std:
       ->type_name(takes + (standard.empty() ? "" : "  (" + standard + ")"));
 }
 
-// "40,150"; empty for an empty text. Throws BadInput unless `text` is whole numbers with commas between. what:
-// "lengths".
+// The numbers of "40,150"; none for an empty text. Throws BadInput unless `text` is whole numbers with commas between.
+// what: "lengths".
 template <class Number>
 std::vector<Number> number_list(const char* option, const std::string& text, const char* what, const char* example) {
   std::vector<Number> numbers;

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
 #endif
   const auto work = [&] {
     CommandLine line;
-    // The words after it begin another command.
+    // The words after "complete" begin the command that is to be completed.
     if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
     if (line.parse(argc, argv)) check_environment(), line.act();
     // Output that an earlier flush failed to write is lost, so a later flush cannot report it.

@@ -76,7 +76,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   if (!left.empty()) refuse_apart(command, left);
   std::erase(left, "--");  // the words after it are arguments
   if (left.empty()) return;
-  for (const CLI::Option* o : command.get_options())  // an option that took the next one for its value
+  for (const CLI::Option* o : command.get_options())  // an option that took the next option for its value
     if (!o->empty() && o->results().back().rfind("--", 0) == 0 && o->get_type_name() != "KEY=VALUE")
       bad_input("{} needs a value, but {} comes next; see `{} --help`", o->get_name(), o->results().back(), full_name);
   const std::string word = left.front().substr(0, left.front().find('='));
@@ -125,7 +125,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);
   }
   refuse_unknown(of, full_name);
-  if (commands_in_help(*chosen.front()).empty())  // one with its own commands answers itself
+  if (commands_in_help(*chosen.front()).empty())  // a command with its own commands refuses them itself
     refuse_unknown(*chosen.front(), full_name + " " + chosen.front()->get_name());
   return chosen.front();
 }

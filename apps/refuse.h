@@ -17,9 +17,9 @@ void refuse_empty(const CLI::App& command, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. Throws BadInput for an unknown command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
-// Lower layers name options in messages as files and Python do. Respells them as on the command line, for options of
-// `command`: "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position. Messages about a line of
-// a file stay.
+// Lower layers name options in messages as files and Python do. This respells the options of `command` as on the
+// command line: "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position becomes --max-position. Messages
+// about a line of a file stay as they are.
 std::string as_options(const std::string& message, const CLI::App& command);
 
 std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // without commands that only poslab itself runs

@@ -43,11 +43,11 @@ void list_artifacts() {
   }
 }
 
-// Plans the trainings alone, a plan for each kind of model, as a plan's file has no tests. The command without --plan
-// runs the tests.
+// Writes a plan of the trainings for each kind of model. A plan's file has no tests: the command without --plan runs
+// them.
 void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans, const sweep::SweepFolder& runs) {
   if (plans.empty())
-    bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
+    bad_input("{} needs no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
   for (const sweep::Plan& plan : plans) {
     const std::string kind = sweep::kind_of(plan).word,
                       path = fmt::format("{}/plan-{}.jsonl", w.out, kind.substr(0, kind.find(' ')));
@@ -63,10 +63,10 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   using namespace reproduce;
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
-    bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
+    bad_input("{} takes neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
   for (const Artifact* a : all)
     if (a->models != all[0]->models)
-      bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
+      bad_input("{} and {} are of two sources, each with its own runs; ask for one at a time", all[0]->name, a->name);
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
   if (w.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(w);
@@ -106,7 +106,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
   w->request.size = "tiny";
   c->allow_extras();
   c->add_option("what", w->request.what,
-                "ruoss2023 | gap_shift | ladder | chi2023 | su2023  (all of it), or some of it: ruoss2023:table1, ...");
+                "ruoss2023 | gap_shift | ladder | chi2023 | su2023  (all of each), or parts: ruoss2023:table1, ...");
   c->add_option("--size", w->request.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("--tasks", w->request.tasks, "only these tasks, with commas between")

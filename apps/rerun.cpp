@@ -27,7 +27,7 @@ std::function<void()> add_rerun(CLI::App* rerun) {
   return [=] {
     const sweep::Repeated repeated = sweep::rerun(w->trial, w->out, w->threads);
     fmt::print("{}", repeated.said);
-    if (!repeated.equal) failure("{} is not repeated; see above", w->trial);
+    if (!repeated.equal) failure("the rerun of {} differs from the kept trial; see above", w->trial);
   };
 }
 

@@ -34,7 +34,7 @@ void check_preset(const Kind& kind, const std::string& file, const Settings& of_
     for (const auto& [same, other] : of_preset)
       if (name == same && value != other)
         bad_input(
-            "--preset {} beside --config {}: the file sets {} to {}, which takes precedence; leave out --preset, "
+            "--preset {} beside --config {}: the file sets {} to {} and takes precedence; leave out --preset, "
             "or change options with --set",
             last->second, file, name, value);
 }
@@ -113,7 +113,7 @@ void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required
   for (const std::string& name : kind.tested) add_if_there(w.tested, c, kind, name, true);
   c->add_option("--name", w.keep.name, "name of a test under other options than the run's (made from these)")
       ->type_name("NAME");
-  c->add_option("-o,--out", w.keep.file, "a CSV file of your own, in place of one in the run")->type_name("FILE");
+  c->add_option("-o,--out", w.keep.file, "a CSV file to write instead of one in the run folder")->type_name("FILE");
   add_if_there(w.tested, c, kind, "threads", false);
   add_if_there(w.tested, c, kind, "device", true);
   add_force(c, w.force);

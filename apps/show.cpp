@@ -58,7 +58,7 @@ std::string command_of(const ShowWords& w) {
   return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_path(w.out));
 }
 
-// Notes each setting of the user's that changes no number in the views.
+// Prints a note on each of the user's settings that changes no number in the views.
 void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all) {
   constexpr int most_slots = 256;  // above this, a second computation takes long
   const show::Options& options = w.options;
@@ -168,7 +168,7 @@ std::function<void()> add_show(CLI::App* show) {
       ->expected(1)
       ->allow_extra_args(false);
   whole("length", w->options.length, "slots", 4096);
-  whole("train-length", w->options.train_length, "slots of the longest string in training; 0.5L is half", 4096);
+  whole("train-length", w->options.train_length, "slots of the longest string in training, the L of 0.5L", 4096);
   whole("heads", w->options.heads, "heads of the model", 1024);
   whole("d-model", w->options.d_model, "its width", 65536);
   whole("layer", w->options.layer, "which layer", 1024);

@@ -34,8 +34,8 @@ struct SweepWords {
   bool retry = false, force = false, slurm = false, dry = false;
 };
 
-// The plan, from its file or from the folder of a sweep, and the folder of its trials: --out, or the one that the plan
-// is in. `goes_on`: trials will run, so a plan's file needs --out.
+// The plan, from its file or from a sweep's folder, and the folder of its trials: --out, or the folder of the plan.
+// `goes_on`: trials will run, so a plan that is a file needs --out.
 PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
   const bool folder = fs::is_directory(w.file);
   if (w.out.empty() && goes_on && !folder) bad_input("which folder should hold the trials? Give --out FOLDER");
@@ -75,7 +75,7 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
 // Checks all trials before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
   if (w.population && w.jobs > 1)
-    bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; give one of them",
+    bad_input("--population {} trains trials in one process, and --jobs {} in separate processes; give one of the two",
               w.population, w.jobs);
   if (!w.device.empty()) {
     Choices c = all_choices().standard;
@@ -110,7 +110,7 @@ void run_command(const SweepWords& w) {
   if (!w.kept.empty()) {
     const auto kept = read_kept(w.kept);
     if (std::none_of(plan.begin(), plan.end(), [&](const Trial& t) { return kept.count(t.id); }))
-      bad_input("--kept {}: of its {} none is in this plan; leave it out, or name the file of this sweep", w.kept,
+      bad_input("--kept {}: none of its {} is in this plan; leave it out, or name the file of this sweep", w.kept,
                 counted(kept.size(), "trial"));
     restore(plan, folder, w.kept);
   }
@@ -198,7 +198,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--kept", words->kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
       ->type_name("FILE");
-  run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
+  run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, with {option}s in NAME")
       ->type_name("'{task}-{encoding}-{seed}'");
   add_force(run, words->force);
 
@@ -209,10 +209,10 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   members->add_option("--device", words->device, "where to train");
   members->add_flag("--force", words->force, "whatever memory and time it takes");
 
-  plan_and_folder(command("status", "states of the trials; at any time, also while workers run", status_command));
+  plan_and_folder(command("status", "print the states of the trials, also while workers run", status_command));
 
   CLI::App* all =
-      command("collect", "the results as a table, a row for each trial (CSV to the standard output)", collect_command);
+      command("collect", "write a table of results, a row for each trial (CSV to standard output)", collect_command);
   plan_and_folder(all);
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
   all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each length")

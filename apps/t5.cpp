@@ -50,12 +50,12 @@ void ask_external(const T5Words& w) {
   Settings own = {{"eval_samples", "16"}};
   for (const auto& [name, value] : asked) {
     if (name == "tasks" || name == "eval_lengths")
-      bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes",
+      bad_input("{} {} is for runs; a checkpoint is asked in English, with --task and --sizes",
                 name == "tasks" ? "--tasks" : "--lengths", value);
     if (name != "encoding" && name != "temperature") own = joined(own, {{name, value}});
   }
   if (!keep.name.empty())
-    bad_input("--name {} goes with a run; for a checkpoint, -o FILE keeps the figures", keep.name);
+    bad_input("--name {} is for runs; for a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty())
@@ -125,14 +125,14 @@ std::function<void()> add_t5(CLI::App* t5) {
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
-  option("--hf", words->hf, "a checkpoint of the Hugging Face form in place of a run, asked in English", "FOLDER");
+  option("--hf", words->hf, "a checkpoint in Hugging Face format in place of a run, asked in English", "FOLDER");
   option("--task", words->task, "with --hf: the task", "passkey | line | topic | documents");
   option("--sizes", words->sizes, "with --hf: lines, topics, documents, or characters of filler", "10/20/30");
   option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");
   option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
 
   commands->add("generate", "let a run or an external checkpoint answer, to the terminal", add_t5_generate);
-  commands->add("export", "write a trained T5 in the Hugging Face form", add_t5_export);
+  commands->add("export", "write a trained T5 in Hugging Face format", add_t5_export);
 
   return [=] { commands->act("poslab t5"); };
 }

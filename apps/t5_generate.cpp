@@ -45,7 +45,7 @@ struct Writer {
   Choices config = t5::configure({});                           // for a run: matmul and products
 };
 
-// encoding: one in place of the run's, which may read other draws of the positions.
+// encoding: replaces the run's, and may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding, const std::string& device) {
   t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder, device).learner->state;
   if (!encoding.empty()) state.config.set("encoding", with_spelled_file("encoding", encoding));
@@ -140,7 +140,7 @@ void generate_answer(const AnswerWords& words) {
 std::function<void()> add_t5_generate(CLI::App* c) {
   const auto words = std::make_shared<AnswerWords>();
   c->add_option("run", words->run, "the run folder");
-  c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form, not a run")->type_name("FOLDER");
+  c->add_option("--hf", words->hf, "a checkpoint in Hugging Face format, not a run")->type_name("FOLDER");
   c->add_option("--prompt", words->prompt, "a text for the model")->type_name("TEXT");
   c->add_option("--file", words->file, "a file with the text")->type_name("FILE");
   add_number(c, "count", words->count, "new tokens, at most (64)", {1, 1000000});
@@ -150,8 +150,8 @@ std::function<void()> add_t5_generate(CLI::App* c) {
              "above 0 favours long answers, below 0 short ones (1, or as --hf has it)", {-1000, 1000});
   c->add_option("--early-stopping", words->early_stopping, "when the search ends (off, or as --hf has it)")
       ->type_name("off | on | never");
-  c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
-  c->add_option("--temperature", words->temperature, "another factor on the logits of the encoder")->type_name("NAME");
+  c->add_option("--encoding", words->encoding, "replaces the trained one; without parameters")->type_name("NAME");
+  c->add_option("--temperature", words->temperature, "replaces the encoder's temperature")->type_name("NAME");
   add_matmul(c, words->matmul);
   add_device(c, words->device);
   add_threads(c, words->threads);

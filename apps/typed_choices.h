@@ -11,7 +11,7 @@ namespace poslab {
 class TypedChoices {
  public:
   void add(CLI::App* command, const ChoiceTable&);
-  // words: "--lengths,--eval-lengths"; of_run: options of an existing run, with its values in place of the defaults
+  // words: "--lengths,--eval-lengths"; of_run: for options of an existing run, whose values are the defaults
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
   // The typed options, spelled out and without repeats. Throws BadInput for an option with two values.
   Settings settings(const std::string& but = "") const;

@@ -315,7 +315,7 @@ def test_the_cross_from_trained_runs_and_again_from_what_was_measured(tmp_path):
     )
     words = ["chi2023:cross", "--tasks", "even_pairs", *(word for one in sets.split() for word in ("--set", one))]
     done = reproduce(out, *words, "--figures", "svg")
-    assert done.returncode == 0 and "no --figures, as all of it is tables" in done.stdout, done.stderr
+    assert done.returncode == 0 and "no figures, as all results are tables" in done.stdout, done.stderr
     text = (out / "cross.md").read_text()
     assert "nan" not in text and "could not be drawn" not in text and "| RoPE, randomized |" in text
     assert "Does sharper attention add to randomized positions?" in text
