@@ -1,4 +1,4 @@
-// The logits of an encoding in parts (autograd/ops.h), and the ops on them.
+// The logits of an encoding, from parts (autograd/ops.h), and the ops on them.
 #include "autograd/ops.h"
 #include "python/op.h"
 
@@ -6,7 +6,7 @@ namespace poslab::python {
 
 void add_attention(nb::module_& m) {
   nb::class_<Piece>(m, "Piece",
-                    "Queries (B, Tq, H, D) and keys (B, Tk, G, D) of the pairs with start <= key slot - "
+                    "Queries (B, Tq, H, D) and keys (B, Tk, G, D) for the pairs with start <= key slot - "
                     "query slot < stop and first <= key slot < end.")
       .def(
           "__init__",
@@ -48,8 +48,8 @@ void add_attention(nb::module_& m) {
             new (self) Span{causal, offset, ids_of(key_lengths), window};
           },
           "causal"_a = false, "offset"_a = 0, "key_lengths"_a = nb::none(), "window"_a = 0,
-          "offset: the slot of query 0, Tk - Tq if the queries are the last of the slots; window: keys so many slots "
-          "before a query, or more, are not seen.");
+          "offset: the slot of query 0, Tk - Tq if the queries are in the last slots; window: keys this many slots "
+          "before a query, or more, are hidden.");
 
   const auto whole = Span();
   m.def(
@@ -57,8 +57,8 @@ void add_attention(nb::module_& m) {
       "scores"_a, "v"_a, "span"_a = whole, "softmax(scores) v: (B, Tk, G, Dv) -> (B, Tq, H, Dv)");
   m.def("attention_weights", attention_weights, "scores"_a, "span"_a = whole, "(B, H, Tq, Tk), without a gradient");
   m.def("attention_statistics", attention_statistics, "scores"_a, "span"_a = whole,
-        "Of each row of weights: the largest, their entropy in nats, the largest logit, mean and variance of the "
-        "logits\nthat are seen: (B, H, Tq, 5), without a gradient");
+        "For each row of weights: the largest, their entropy in nats, the largest logit, mean and variance of the "
+        "visible\nlogits: (B, H, Tq, 5), without a gradient");
   m.def(
       "geometric",
       [](TensorLike z, TensorLike side, bool causal) {

@@ -1,5 +1,5 @@
-// A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and the
-// basis of PyTorch's layers (python/poslab/torch).
+// A scheme, a sampler and a temperature for a model of some shape, without the model: pl.encodings.rope.build(), on
+// which the layers for PyTorch (python/poslab/torch) are built.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ Chosen<Sampler> sampler_of(const Shaped& s) {
   return all;
 }
 
-// Rows of a scheme's table: the given number, or all positions of the sampler's largest pool. Counted positions have no
-// pool.
+// Rows of a scheme's table: the given number, or as many as the sampler's largest pool has positions. Counted positions
+// have no pool.
 int rows_of(const Shaped& s, const Chosen<Sampler>& sampler) {
   int rows = s.pool.value_or(0);
   for (const Chosen<Sampler>& one : parts_of(sampler))
@@ -155,8 +155,8 @@ class Built {
 
   const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
 
-  // Positions of these slots. The last call's are kept, with values that depend on them alone, for all layers of a
-  // pass.
+  // Positions of these slots. Those of the last call are kept, with values that depend on them alone, for all layers of
+  // a pass.
   std::shared_ptr<const PositionSample> drawn(int batch, int slots, const Given& g) const {
     const Shape& given = g.positions_shape;
     if (!g.positions.empty() && given != Shape{slots} && given != Shape{1, slots} && given != Shape{batch, slots})
@@ -179,7 +179,7 @@ class Built {
     const int H = shape_.heads, D = shape_.head_dim(), C = shape_.d_model;
     if (q.dims() != 4 || k.dims() != 4 || q.dim(2) != H || q.dim(3) != D || k.dim(3) != D || q.dim(0) != k.dim(0) ||
         H % k.dim(2) || q.dim(1) > k.dim(1))
-      bad_input("{}: q is {} and k {}; both must be (batch, time, {}, {}), or k have more slots or fewer heads",
+      bad_input("{}: q is {} and k {}; both must be (batch, time, {}, {}), but k may have more slots or fewer heads",
                 spelled(), to_string(q.shape()), to_string(k.shape()), H, D);
     const bool same_slots = q.dim(1) == k.dim(1);
     const auto states = [&](const char* name, const Tensor& given, const Tensor& heads) {
@@ -191,7 +191,7 @@ class Built {
     const Tensor x = states("x", g.x, q);
     const Tensor x_keys = states("x_keys", g.x_keys ? g.x_keys : same_slots ? g.x : Tensor(), k);
     if (poslab::reads_states(at(g)) && (!x || !x_keys))
-      bad_input("{}: it may read the states that queries and keys are made from; give x and x_keys", spelled());
+      bad_input("{} may read the states that queries and keys are made from; give x and x_keys", spelled());
     const auto sample = drawn(k.dim(0), k.dim(1), g);
     const Positions& positions = sample->at_layer(g.layer);
     const Span span{.causal = shape_.causal, .offset = k.dim(1) - q.dim(1), .key_lengths = g.lengths};
@@ -241,7 +241,7 @@ void add_built(nb::module_& m) {
           "encoding"_a, "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64,
           "causal"_a = false, "pool"_a = nb::none(), "train_length"_a = 40, "seed"_a = 0, "temperature"_a = "none",
           "head_dim"_a = 0)
-      .def_prop_ro("parameters", &Built::parameters, "what it learns: names and tensors")
+      .def_prop_ro("parameters", &Built::parameters, "its learned tensors, by name")
       .def_prop_ro("adds_to_embedding", &Built::adds_to_embedding, "whether embed() has something to add")
       .def_prop_ro("reads_states", &Built::reads_states, "whether it may read x and x_keys")
       .def(
@@ -250,14 +250,14 @@ void add_built(nb::module_& m) {
             return b.embed(tensor_of(x), given_of(nb::none(), nb::none(), 0, step, nb::none(), positions));
           },
           "x"_a, "step"_a = 0, "positions"_a = nb::none(),
-          "x (B, T, C) with positions added, for an encoding that does so.")
+          "x (B, T, C) with positions added, for an encoding that adds them to the embedding.")
       .def(
           "logits", looked_at<&Built::logits>, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
           "x_keys"_a = nb::none(), "lengths"_a = nb::none(), "positions"_a = nb::none(),
-          "(B, H, Tq, Tk) of queries (B, Tq, H, D) and keys (B, Tk, G, D), -infinity where masked; the queries are the "
-          "last\nof the slots. x (B, Tq, C) and x_keys (B, Tk, C): the states that they are made from, for encodings "
-          "that read\nthem; without them, q and k themselves. lengths (B,): keys of each sequence, the others are "
-          "padding. positions\n(Tk,) or (B, Tk): in place of those that the sampler draws at this step.")
+          "(B, H, Tq, Tk) of queries (B, Tq, H, D) and keys (B, Tk, G, D), -infinity where masked; the queries are in "
+          "the\nlast slots. x (B, Tq, C) and x_keys (B, Tk, C): the states that they are made from, for encodings "
+          "that read\nthem; by default q and k themselves. lengths (B,): the number of keys of each sequence; later "
+          "ones are\npadding. positions (Tk,) or (B, Tk): in place of those that the sampler draws at this step.")
       .def("weights", looked_at<&Built::weights>, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
            "x_keys"_a = nb::none(), "lengths"_a = nb::none(), "positions"_a = nb::none(),
            "The weight of each query on each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
@@ -274,18 +274,18 @@ void add_built(nb::module_& m) {
           "as for\nlogits.")
       .def("__repr__", [](const Built& b) { return "<" + b.spelled() + ", built>"; });
   nb::class_<TapePiece>(m, "TapePiece",
-                        "The ops that this thread has recorded since its tape had that length, taken off it.")
+                        "The ops that this thread has recorded since its tape had that length, taken off the tape.")
       .def(nb::init<size_t>(), "since"_a)
       .def(
           "backward", [](const TapePiece& piece, const Tensor& y, TensorLike dy) { piece.backward(y, tensor_of(dy)); },
-          "y"_a, "dy"_a, "Adds to the gradients of all that y was computed from, from d loss / d y.");
+          "y"_a, "dy"_a, "Given d loss / d y, adds to the gradients of all tensors that y was computed from.");
   m.def(
       "has_rows",
       [](const std::string& encoding) { return has_rows(choose_encoding(with_spelled_file("encoding", encoding))); },
-      "encoding"_a, "Whether it has a table of positions, whose rows a pool counts.");
+      "encoding"_a, "Whether it has a table with a row for each position of a pool.");
   m.def(
       "take_grad", [](const Tensor& x) { return x.take_grad(); }, "x"_a,
-      "d loss / d x without a copy, zeros if nothing has flowed in; x begins a new one.");
+      "d loss / d x without a copy, zeros if nothing has flowed in; x begins a new gradient.");
 }
 
 }  // namespace poslab::python

@@ -76,7 +76,7 @@ Ids ids_of(nb::handle x) {
   if (x.is_none()) return {};
   nb::object array = as_array(x, "ids", "iu", "whole numbers");
   array = numpy().attr("ascontiguousarray")(array);
-  if (nb::cast<size_t>(array.attr("size")) == 0) bad_input("ids: there are none; give at least one");
+  if (nb::cast<size_t>(array.attr("size")) == 0) bad_input("there are no ids; give at least one");
   for (const char* end : {"min", "max"}) {
     const nb::object most = array.attr(end)();
     if (int overflow = 0; PyLong_AsLongLongAndOverflow(nb::int_(most).ptr(), &overflow), overflow)

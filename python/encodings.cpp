@@ -53,7 +53,7 @@ nb::object draw(const std::string& sampler, int length, int sequences, uint64_t 
     bad_input("{}: {} sequences of {} slots; give at most 2^28 slots", s->name, sequences, length);
   const Ids of_tokens = ids_of(classes);
   if (of_tokens && !s->reads_classes)
-    bad_input("{} reads no classes of tokens, so these change nothing; leave classes out, or draw from abacus, coupled "
+    bad_input("{} reads no classes of tokens, so classes change nothing; leave them out, or draw from abacus, coupled "
               "or restart", s->name);
   if (s->parts) bad_input("{} draws for each of its parts; draw from one of them", s->name);
   Rng rng(stream(seed, Purpose::positions, step));
@@ -93,7 +93,7 @@ void add_encodings(nb::module_& m) {
         return s->parts ? s->name : s.spelled();
       },
       "kind"_a, "text"_a,
-      "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
+      "The shortest spelling of an encoding, a sampler or a temperature. ValueError if there is none of that name.");
   m.def("composed", composed_spelling, "text"_a, "Whether it spells parts, such as rope|none.");
   m.def("each_part", each_part, "spelling"_a, "of"_a, "The spelling with of(part) in place of each scheme.");
   m.def(
@@ -121,7 +121,7 @@ void add_encodings(nb::module_& m) {
   m.def(
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },
-      "sampler"_a, "Whether another step may have other positions.");
+      "sampler"_a, "Whether the positions may differ from step to step.");
   m.def(
       "has_pool",
       [](const std::string& sampler) {

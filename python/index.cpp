@@ -1,5 +1,5 @@
-// x[index] by the engine's slices and lookups, so that it has a gradient: whole numbers, slices with any step, ...,
-// None, and, alone, an array of rows. A dimension indexed by a number is dropped, except the last one.
+// x[index] by the engine's slices and lookups, so that it has a gradient: whole numbers, slices with any step, the
+// ellipsis, None and, alone, an array of rows. A dimension indexed by a number is dropped, unless no other is left.
 #include <numeric>
 
 #include "autograd/ops.h"

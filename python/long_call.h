@@ -1,5 +1,5 @@
-// A long call on a separate thread: Python's other threads continue, and Ctrl-C works. One at a time, as each uses all
-// cores and a stop applies to any running call.
+// A long call on a separate thread: Python's other threads continue, and Ctrl-C works. Only one call runs at a time, as
+// each uses all cores, and a stop would apply to all running calls.
 #pragma once
 #include <pthread.h>
 
@@ -35,7 +35,7 @@ inline void survive_forks() {
 }
 inline std::mutex& long_calls() { return all_long_calls().running; }
 
-// Whether this thread works for such a call, so that another one would wait forever.
+// Whether this thread works for a long call, so that a second one would wait forever.
 inline bool& within_long_call() {
   static thread_local bool within = false;
   return within;
@@ -50,7 +50,7 @@ inline bool interrupted(std::optional<nb::python_error>& error) {
   return true;
 }
 
-// Between the release and the return of the GIL: a thread without the GIL cannot return once Python has ended.
+// Lives from the release to the return of the GIL, which a thread cannot take back once Python has ended.
 class LongCallBegun {
  public:
   LongCallBegun() { ++all_long_calls().begun; }

@@ -110,11 +110,11 @@ NB_MODULE(_poslab, m) {
       .def("enter", &TapeReader::enter)
       .def("exit", &TapeReader::exit)
       .def("steps", &TapeReader::steps);
-  m.def("clear_tape", clear_tape, "Forget what this thread has recorded: a forward pass that will have no backward().");
+  m.def("clear_tape", clear_tape, "Forgets the ops that this thread has recorded, if backward() will not run.");
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   inside.def("recording", recording, "Whether ops on this thread are recorded: not within no_grad().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
-  m.def("set_threads", set_threads, "n"_a, "Use this many threads, 1 to 256.");
+  m.def("set_threads", set_threads, "n"_a, "Makes ops use this many threads, 1 to 256.");
   m.def("products", [] { return engine_names[int(default_engine())]; },
         "The engine of matrix products outside of runs, and of new runs: own, openblas or naive.");
   m.def(
@@ -123,7 +123,7 @@ NB_MODULE(_poslab, m) {
         set_default_engine(word_of<Engine>("products", name, {{"own", Engine::own}, {"openblas", Engine::openblas},
                                                             {"naive", Engine::naive}}));
       },
-      "name"_a, "Multiply matrices by this engine from now on. Existing runs keep theirs.");
+      "name"_a, "Sets the engine of matrix products from now on. Existing runs keep theirs.");
   m.def(
       "about",
       [] {

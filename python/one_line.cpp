@@ -1,6 +1,6 @@
 // A call without a matching signature raises a TypeError of one line, with the arguments and the signatures. nanobind
-// writes each signature on a line of its own and has no hook for that, so its functions are called through ours: the
-// function pointer of a call (PEP 590) follows the head of the object. Where it does not, the function is left alone.
+// writes each signature on a line of its own and has no hook for that, so its functions are called through ours: an
+// object's pointer to its call (PEP 590) follows its head. Where it does not, the function is left alone.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ bool is_wide(nb::handle x) {
   return overflow || n != int(n);
 }
 
-// "    1. rotate(x: object, pairing: str) -> poslab._poslab.Tensor" as rotate(x, pairing: str)
+// Shortens "    1. rotate(x: object, pairing: str) -> poslab._poslab.Tensor" to rotate(x, pairing: str).
 std::string signature(std::string line, const std::string& name) {
   line = line.substr(line.find(". ") + 2);
   line = name + line.substr(line.find('('));

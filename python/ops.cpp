@@ -1,4 +1,4 @@
-// Every op of autograd/ops.h under its name, except products with weights in the form of external files.
+// Every op of autograd/ops.h under its name, except products with weights that are stored as in external files.
 #include <optional>
 
 #include "autograd/ops.h"
@@ -19,7 +19,7 @@ Activation gate_of(const std::string& word) {
                                             {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}});
 }
 
-// Ops whose arguments differ in C++, or that C++ overloads.
+// Ops that C++ gives other arguments, or overloads.
 Tensor rows(const Tensor& table, const Ids& at) { return gather(table, at); }
 Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
   return dropout(x, dropout_of(rate, seed, step));
@@ -47,7 +47,7 @@ void add_simple_ops(nb::module_& m) {
   op(m, "add", add, "a"_a, "b"_a, "a + b; shapes broadcast from the right");
   op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");
   op(m, "mul", mul, "a"_a, "b"_a, "a b, likewise");
-  op(m, "div", div, "a"_a, "b"_a, "a / b, likewise");
+  op(m, "div", div, "a"_a, "b"_a, "a / b; shapes broadcast from the right");
   op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole, slope 0 for c = 0");
   op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b or a is NaN, else 0, without a gradient");
   op(m, "where", where, "mask"_a, "a"_a, "b"_a, "b where the mask is 0, a where it is any other number");
@@ -73,14 +73,14 @@ void add_simple_ops(nb::module_& m) {
   op(m, "max", max, "x"_a,
      "over the last axis, which stays with size 1; of equal numbers the first has all of the gradient");
   op(m, "interpolate", interpolate, "table"_a, "places"_a,
-     "each row of a table (..., N) read at places (..., n) from 0 to N-1, in straight lines between entries: (..., n)");
+     "each row of a table (..., N), read at places (..., n) from 0 to N-1 with linear interpolation: (..., n)");
   op(m, "top_k", top_k, "x"_a, "k"_a,
      "the k largest of each row, the largest first, and their columns: (..., k) twice");
   op(m, "permute", permute, "x"_a, "order"_a, "dimension i of the result is dimension order[i] of x");
   op(m, "transpose", transpose, "x"_a, "the last two dimensions change places");
   op(m, "slice", slice, "x"_a, "axis"_a, "start"_a, "stop"_a, "start <= index < stop along the axis");
   op(m, "concat", concat, "parts"_a, "axis"_a, "tensors one after the other along the axis");
-  op(m, "gather", rows, "table"_a, "at"_a, "rows by number: (N, ...), whole numbers (A, ..., Z) -> (A, ..., Z, ...)");
+  op(m, "gather", rows, "table"_a, "at"_a, "rows by index: (N, ...), whole numbers (A, ..., Z) -> (A, ..., Z, ...)");
   op(m, "matmul", matmul, "a"_a, "b"_a, "(..., m, k) x (..., k, n) or (k, n) -> (..., m, n)");
   op(m, "softmax", softmax, "x"_a, "over the last axis");
   op(m, "norm", norm, "x"_a, "gain"_a, "bias"_a, "LayerNorm over the last axis");
@@ -100,12 +100,12 @@ void add_ops(nb::module_& m) {
   op(m, "scan", running_sum, "x"_a, "axis"_a, "exclusive"_a = false, "reverse"_a = false,
      "running sums along the axis; exclusive: without the number itself");
   op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
-     "zeros for a share of the numbers, the rest / (1 - rate); which ones is a function of seed and step");
+     "sets a share `rate` of the numbers to 0 and divides the rest by 1 - rate; seed and step determine which");
   op(m, "rotate", rotated, "x"_a, "angles"_a, "pairing"_a = "interleaved",
      "pairs of channels rotated: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
      "channels (2m, 2m+1), as --encoding rope does; or \"half\", channels (m, m + D/2)");
   op(m, "rotate", rotated_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "interleaved",
-     "the same by cosines and sines");
+     "the same rotation, by the cosines and sines of the angles");
   m.def(
       "linear",
       [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {

@@ -66,7 +66,7 @@ Option option_of(const std::string& name, nb::handle said) {
   const std::string help = "an option of your own";
   constexpr const char* taken[] = {"parameters", "heads", "head_size", "layer", "causal"};
   if (!PyUnicode_IsIdentifier(nb::cast(name).ptr()) || std::ranges::find(taken, name) != std::end(taken))
-    bad_input("option \"{}\": give it the name of a variable, and none of {}", name, fmt::join(taken, ", "));
+    bad_input("option \"{}\": its name must be a Python identifier other than {}", name, fmt::join(taken, ", "));
   const bool ranged = PyTuple_Check(said.ptr()) && nb::len(said) == 3;
   const nb::object standard = ranged ? said[0] : nb::borrow(said);
   const auto range = [&](double most) {
@@ -102,7 +102,7 @@ nb::dict values_of(const Choices& c) {
 
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
   std::unique_lock alone(long_calls(), std::try_to_lock);
-  if (!alone) bad_input("{}: a training is running, and reads the lists; wait until it ends", name);
+  if (!alone) bad_input("{}: a training is running, which reads the lists; wait until it ends", name);
   return alone;
 }
 
@@ -149,7 +149,7 @@ std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots
   return all;
 }
 
-// Each draw has a generator of NumPy seeded by ours, so that equal seeds of a run give equal positions.
+// Each draw has a NumPy generator, seeded by ours, so that equal seeds of a run give equal positions.
 void add_drawing(const std::string& name, nb::object sampler_class, const std::string& about, nb::dict options) {
   const auto alone = lists_at_rest(name);
   PyObject* kind = nb::object(sampler_class).release().ptr();
@@ -196,11 +196,11 @@ nb::list check(const std::string& spelling) {
 }  // namespace
 
 void add_own(nb::module_& m) {
-  nb::class_<Params>(m, "Parameters", "The place where a layer makes its learned tensors, each with a name of its own.")
-      .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
+  nb::class_<Params>(m, "Parameters", "Makes the learned tensors of a layer, each with a name of its own.")
+      .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "A tensor with the same number everywhere.")
       .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
       .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,
-           "The same, within two standard deviations.")
+           "Normally distributed numbers, within two standard deviations.")
       .def("uniform", &Params::uniform, "name"_a, "shape"_a, "low"_a, "high"_a, "Numbers from low to high.");
   m.def("add_encoding", register_encoding, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
   m.def("add_sampler", add_drawing, "name"_a, "sampler"_a, "about"_a, "options"_a);

@@ -22,7 +22,7 @@ class Kept {
   PyObject* object_;
 };
 
-// Python's state of a foreign thread, for the life of the thread, as making one takes longer than most calls.
+// Python's state for a foreign thread. It lives as long as the thread, as making one takes longer than most calls.
 class ThreadState {
  public:
   ThreadState() {
@@ -42,7 +42,7 @@ class ThreadState {
   PyThreadState* state_ = nullptr;
 };
 
-// Held during a method written in Python: called by training, from threads without the GIL, or by Python itself.
+// Held during a method written in Python, which training calls from threads without the GIL, or Python itself calls.
 class Calling {
  public:
   Calling() { within_long_call() = before_ || !std::unique_lock(long_calls(), std::try_to_lock); }

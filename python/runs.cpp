@@ -32,12 +32,12 @@ std::string shown(bool progress, const Work& work) {
   });
 }
 
-// Trains with work(trace), and returns the trace's captures of the last step, on the CPU: they are copied
-// before another training may begin on the GPU.
+// Trains with work(trace), and returns the tensors that the trace captured in the last step, on the CPU: they are
+// copied before another training may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Asked asked(said);
-  int steps = 0;  // begun: each may make logits once
+  int steps = 0;  // steps begun; each may make logits once
   asked.trace.replace("logits", [&](const std::string&, const Tensor& x) {
     if (++steps == 2) asked.check_matched();
     return x;

@@ -13,7 +13,7 @@ ValueLists lists_of(const Kind& kind, const ValueLists& said) {
   ValueLists all;
   for (const auto& [name, values] : said) {
     if (name == "seeds") {
-      if (values.size() != 1 || said.contains("seed")) bad_input("give seeds, a number, or seed, a list, but not both");
+      if (values.size() != 1 || said.contains("seed")) bad_input("give seeds (a number) or seed (a list), not both");
       all["seed"] = seeds(read_whole("seeds", values[0], {1, 1000000}, "1 .. 1000000"));
       continue;
     }

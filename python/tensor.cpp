@@ -8,8 +8,8 @@
 namespace poslab::python {
 namespace {
 
-// Arrays that no tensor needs any more. A tensor may be freed without the GIL, as in an ending thread, where waiting
-// for it could take forever; then Python's main thread releases the array.
+// Arrays that no tensor needs any more. A tensor may be freed by an ending thread without the GIL, where waiting for
+// the GIL could take forever; then Python's main thread releases the array.
 std::mutex let_go_mutex;
 std::vector<PyObject*> to_let_go;
 int let_go_of_all(void*) {
@@ -29,7 +29,7 @@ void let_go(PyObject* array) {
   }
   const std::lock_guard lock(let_go_mutex);
   to_let_go.push_back(array);
-  Py_AddPendingCall(let_go_of_all, nullptr);  // if too many calls are pending in Python, the next one releases it
+  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python refuses it, as its queue is full, the next call releases all
 }
 
 // The memory of a float32 array, which is kept alive. Arrays that cannot be shared are refused with a remedy.
@@ -89,8 +89,8 @@ Tensor& require(Tensor& x, bool wanted) {
   return wanted ? x.require_grad() : x;
 }
 
-// Ones and zeros of a comparison by NumPy, without a gradient. Other objects than arrays of numbers are left to Python,
-// for which they are unequal.
+// A comparison by NumPy as ones and zeros, without a gradient. Objects that are no arrays of numbers are left to
+// Python, for which they are unequal.
 nb::object compared(nb::pointer_and_handle<Tensor> a, nb::handle b, const char* by) {
   const bool sequence = PySequence_Check(b.ptr()) && !PyUnicode_Check(b.ptr());
   if (!sequence && !PyNumber_Check(b.ptr()) && !nb::hasattr(b, "__array__")) return nb::borrow(Py_NotImplemented);
@@ -139,9 +139,9 @@ void add_tensor(nb::module_& m) {
           [](const Tensor& x) {
             if (x.requires_grad()) x.clear_grad();
           },
-          "Begins a new gradient. Without it, backward() adds to the one that is there.")
+          "Clears the gradient. Without this, backward() adds to the present one.")
       .def("backward", backward,
-           "Fills the gradients of all that this single number was computed from, and clears the "
+           "Computes the gradients of all tensors that this single number came from, and clears the "
            "tape of this thread.")
       .def("detach", &Tensor::detach, "The same memory without a gradient.")
       .def(
@@ -155,9 +155,9 @@ void add_tensor(nb::module_& m) {
             return x.reshape(shape);
           },
           "sizes"_a, "The same memory and gradient in another shape; one size may be -1.")
-      .def_prop_ro("T", transpose, "its last two dimensions exchanged, as pl.transpose(x)")
+      .def_prop_ro("T", transpose, "with the last two dimensions exchanged, as by pl.transpose(x)")
       .def(
-          "item", [](const Tensor& x) { return double(x.item()); }, "The only number of a tensor of one.")
+          "item", [](const Tensor& x) { return double(x.item()); }, "The number of a tensor that has only one.")
       .def(
           "tolist", [](Self x) { return view<nb::numpy>(x).attr("tolist")(); }, "Its numbers as nested lists.")
       .def(
@@ -176,7 +176,7 @@ void add_tensor(nb::module_& m) {
       .def("__reduce__", [](Self x) {
         return nb::make_tuple(x.h.type(), nb::make_tuple(view<nb::numpy>(x).attr("copy")(), x.p->requires_grad()));
       });
-  t.attr("__array_ufunc__") = nb::none();  // makes array + tensor our sum, not NumPy's of objects
+  t.attr("__array_ufunc__") = nb::none();  // so that array + tensor is our sum and no array of objects
 
   const auto both = [&t](const char* name, const char* reversed, Tensor (*op)(const Tensor&, const Tensor&)) {
     t.def(name, [op](const Tensor& a, TensorLike b) { return op(a, tensor_of(b).to(a.device())); });

@@ -14,13 +14,13 @@ using TraceLike = std::vector<std::pair<std::string, nb::object>>;
 struct Asked {
   explicit Asked(const TraceLike&);
   void check_matched() const;  // throws BadInput for a pattern that matched no name of the pass
-  void to_cpu();               // what was captured on a GPU becomes a copy, with its gradient
+  void to_cpu();               // replaces tensors captured on a GPU by copies, with their gradients
   nb::dict captured() const;   // by name
 
   Trace trace;
 
  private:
-  std::shared_ptr<std::set<std::string>> idle_ = std::make_shared<std::set<std::string>>();  // nothing matched so far
+  std::shared_ptr<std::set<std::string>> idle_ = std::make_shared<std::set<std::string>>();  // patterns without a match
 };
 
 }  // namespace poslab::python

@@ -39,7 +39,7 @@ def spelling(**said):
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
-    """The value as an int, if it is one of Python or NumPy from `least` to `most`; True is none."""
+    """The value as an int, if it is a whole number of Python or NumPy from `least` to `most`; True is not."""
     try:
         number = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
@@ -50,9 +50,9 @@ def whole(name, value, least=-2**31, most=2**31 - 1):
 
 
 def switch(name, value):
-    """The value as a bool, if it is one of Python or NumPy."""
+    """The value as a bool, if it is a bool of Python or NumPy."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} is {value!r}; it is True or False")
+        raise ValueError(f"{name} is {value!r}; give True or False")
     return bool(value)
 
 
@@ -141,7 +141,7 @@ class Encoding(Chosen):
         """The scheme's distance for each pair of slots, key minus query: (1 or heads, length, length).
 
         A row is a query, a column a key. Distances to keys on the left are negative, those of masked pairs NaN. Raises
-        ValueError for an encoding without a single distance for each pair. Other arguments as in view()."""
+        ValueError for an encoding that has no single distance for each pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):
@@ -159,7 +159,7 @@ class Encoding(Chosen):
               train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k), .attend(q, k,
         v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random samplers draw from and
-        tables have rows for; ValueError if neither exists. train_length: the L of options such as window=0.5L."""
+        tables have rows for; ValueError if there is neither. train_length: the L of options such as window=0.5L."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
                                        train_length=train_length, seed=seed),
@@ -223,8 +223,8 @@ class Task(Chosen):
         return _inside.task_example(self.spelled, whole("length", length))
 
     def baselines(self, length, samples=512, *, seed=0):
-        """The accuracies of answers without a model: by chance, by the most frequent symbol of each slot (majority),
-        and by one answer for all slots, from the counts of the input's symbols alone (content_only)."""
+        """The accuracies of answers without a model: random ones (chance), the most frequent symbol of each slot
+        (majority), and the best guess from the counts of the input's symbols alone (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 

@@ -24,7 +24,7 @@ def _table(rows, head=()):
 
 
 def of_tensor(x):
-    """A tensor's shape, and its numbers as a table: those of the first matrix, if it has several."""
+    """A tensor's shape, and its numbers as a table. If it has several matrices, the table has the first one."""
     a = x.numpy()
     matrix = a.reshape(-1, *a.shape[-2:])[0] if a.ndim > 1 else a[None, :]
     columns = _shown(matrix.shape[1])
@@ -35,7 +35,7 @@ def of_tensor(x):
 
 
 def of_run(path, result, tested):
-    """The options of a run, and the rows of its test; result is None before the end of a training."""
+    """The options of a run, and the rows of its test; result is None before the training has ended."""
     names = ("task", "encoding", "positions", "parameters", "steps", "paper_score", "steps_per_second")
     facts = [(name.replace("_", " "), result[name]) for name in names if (result or {}).get(name) is not None]
     head = f"<div>Run <code>{escape(path)}</code>{'' if result else ', without a result yet'}</div>"

@@ -6,7 +6,7 @@ from ._poslab import _inside
 
 
 def patterns(trace):
-    """The entries of a trace: pairs of a pattern and a function, or None to keep the activation."""
+    """The entries of a trace: pairs of a pattern and a function, or of a pattern and None, to keep the activation."""
     for pattern, function in (trace.items() if isinstance(trace, dict) else ()):
         if not isinstance(pattern, str) or not (function is None or callable(function)):
             raise ValueError(f"trace has {pattern!r}: {function!r}; give a pattern of names, and a function or None")
@@ -16,7 +16,7 @@ def patterns(trace):
 
 
 def load(run, device="cpu"):
-    """The trained model of a run folder of any kind, or of a checkpoint of the Hugging Face form: a Model. Takes a Run
+    """The trained model of a run folder of any kind, or of a checkpoint in Hugging Face format: a Model. Takes a Run
     or a path. device: "cpu", "" for the run's own, or "cuda": tensors are then copies without gradients."""
     return Model(run, device)
 
@@ -36,19 +36,19 @@ class Model:
 
     @property
     def parameters(self):
-        """The weights of this object by name, of a GPU copies: the run folder does not change. Absent for an external
-        checkpoint, whose weights stay in its files."""
+        """The weights of this object by name (copies, if they are on a GPU); the run folder does not change. Absent for
+        an external checkpoint, whose weights stay in its files."""
         return self._model.parameters
 
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):
         """Logits (B, outputs, symbols) of the last `outputs` slots of tokens (B, T); of all of them without it.
 
         read: for a T5, whose encoder reads `tokens`, the input of its decoder (B, O): `start` and the answer so far;
-        logits are then (B, O, symbols). positions: (T,) or (B, T); without them those that the run's test draws, or of
-        a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict of
-        patterns of names(). With None, what matches is kept in `seen`; a function (name, x) gives what takes the place
-        of x, a tensor of its shape, or None to leave it. Functions come in the order of the dict, and what is kept is
-        what the pass went on with."""
+        logits are then (B, O, symbols). positions: (T,) or (B, T); by default those that the run's test draws, or for
+        a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict whose
+        keys are patterns of names(). If the value is None, matching activations are kept in `seen`; a function
+        (name, x) returns a replacement for x, of its shape, or None to leave it. Functions are called in the order of
+        the dict, and activations are kept after all replacements."""
         logits, self.seen = self._model.run(tokens, outputs, read, positions, patterns(trace), gradient)
         return logits
 
@@ -60,8 +60,8 @@ class Model:
     def names(self):
         """The names of all activations, in the order of a pass.
 
-        Beside these each layer of a scheme that has logits has "block0.attention.logits", (B, H, T, T). They are
-        computed if a pattern ends in ".logits"."""
+        Each layer of a scheme with logits also has "block0.attention.logits", (B, H, T, T), which are computed if a
+        pattern ends in ".logits"."""
         names = []
         read = None if self.start is None else [[self.start, self.start]]
         self._model.run([[0, 0]], None, read, None, [("*", lambda name, x: names.append(name))], False)
@@ -72,7 +72,7 @@ class Model:
         return self._model.tokens(text)
 
     def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=None):
-        """The text of a language model after the prompt, as in `poslab lm generate`: a text of `count` tokens.
+        """The text of `count` tokens that a language model writes after the prompt, as in `poslab lm generate`.
 
         temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones, and
         the same seed, 0 if it is None, writes the same text. An external checkpoint that has a token for the beginning

@@ -10,7 +10,7 @@ written_in_python = set()      # kinds and names
 
 
 def _join(cls, base, called, add, things, *more):
-    """base: its base class here. called: its main method, which a class may leave out."""
+    """Adds a class to a list. base: its base class here. called: its main method, which a class may leave out."""
     for said in ("options", "laws"):
         if not isinstance(getattr(cls, said, {}), dict):
             raise ValueError(f"{cls.__name__}: {said} is a {type(getattr(cls, said)).__name__}; write a dict, as in "
@@ -31,8 +31,8 @@ def _join(cls, base, called, add, things, *more):
     if getattr(cls, called) is getattr(base, called):
         for name, value in vars(cls).items():
             if callable(value) and not name.startswith("_") and not hasattr(base, name):
-                raise ValueError(f"{cls.__name__} has a method {name} and no {called}, which is the one that is "
-                                 "called; give it that name")
+                raise ValueError(f"{cls.__name__} has a method {name}, but no {called}, the method that poslab calls; "
+                                 f"name it {called}")
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     if str(cls.name).startswith("_") or str(cls.name) in dir(type(things)):
         raise ValueError(f"{cls.__name__}: pl.{things.kind}s.{cls.name} would be no {things.kind}; give it another "
@@ -44,7 +44,7 @@ def _join(cls, base, called, add, things, *more):
 
 class Encoding:
     """A layer of an encoding written in Python. A class that derives from it joins pl.encodings under its name in small
-    letters, or under `name`; pl.train takes the class, and pl.check(it) holds it to the laws.
+    letters, or under `name`; pl.train takes the class, and pl.check(CLASS) tests it against the laws.
 
         class Farther(pl.Encoding):
             options = {"slope": 0.5}                     # defaults: bool, int or float
@@ -56,10 +56,10 @@ class Encoding:
                 bias = np.repeat(-self.slope * np.arange(rows.max() + 1)[:, None], self.heads, 1)
                 return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
-    A default may be (default, least, most): other values are refused, and pl.check tries none of them.
+    A default may be (default, least, most): values beyond these are refused, and pl.check tries none of them.
     pairs: the row of bias for each query and key, from 0 on. On a GPU q and k stay there, for functions of pl alone.
-    `learn(parameters)` makes what it learns: self.bias = parameters.full("bias", [10, self.heads], 0). laws: what
-    differs from {"shift": True, "toeplitz": True, "permutes": True, "two_sided": False, "by_length": False}.
+    `learn(parameters)` makes its parameters: self.bias = parameters.full("bias", [10, self.heads], 0). laws: only those
+    that differ from {"shift": True, "toeplitz": True, "permutes": True, "two_sided": False, "by_length": False}.
     """
 
     name = None
@@ -88,7 +88,7 @@ class Encoding:
 
 class Sampler:
     """A sampler of positions written in Python. A class that derives from it joins pl.samplers under its name in small
-    letters, or under `name`; pl.train takes the class, and pl.check(it) looks at what it draws.
+    letters, or under `name`; pl.train takes the class, and pl.check(CLASS) checks its draws.
 
         class Jumps(pl.Sampler):
             options = {"most": 8}                        # defaults: bool, int or float
@@ -96,8 +96,8 @@ class Sampler:
             def draw(self, slots, rng):                  # a generator of NumPy
                 return np.cumsum(rng.integers(1, self.most + 1, slots))
 
-    draw() gives a number for each slot of a sequence: 0, 1, 2, ... for plain positions. All its randomness comes from
-    rng, so that a run has the same bits when it is done again.
+    draw() gives a number for each slot of a sequence: 0, 1, 2, ... for plain positions. All its randomness must come
+    from rng, so that a repeated run has the same bits.
     """
 
     name = None
@@ -117,7 +117,7 @@ class Sampler:
 
 class Task:
     """A task written in Python. A class that derives from it joins pl.tasks under its name in small letters, or under
-    `name`; pl.train takes the class, and pl.check(it) looks at its strings and answers.
+    `name`; pl.train takes the class, and pl.check(CLASS) checks its strings and answers.
 
         class Majority(pl.Task):
             symbols_in = 3                               # inputs have 0, 1, 2; answers 0, 1 (symbols_out)
@@ -157,16 +157,16 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__}: a task needs answer(self, x), which gives the answer to x")
 
     def input(self, length, rng):
-        """Draws an input of `length` symbols below symbols_in, or of fewer, but always as many for one length. rng is
+        """Draws an input of at most `length` symbols below symbols_in; the number may depend only on `length`. rng is
         a generator of NumPy."""
         return rng.integers(0, self.symbols_in, length)
 
     def shuffled(self, x, rng):
-        """Another input with the symbols of x, in any order that is an input, for the baseline `content_only`."""
+        """The symbols of x in another order that is an input too, for the baseline `content_only`."""
         return rng.permutation(x)
 
     def scored_slots(self, answer):
-        """The number of slots of an answer, from the first, that count for accuracy; by default all."""
+        """How many of the answer's first slots count for accuracy; by default all."""
         return len(answer)
 
 
@@ -175,7 +175,7 @@ def _law(name, words, found):
 
 
 def _check_sampler(sampler):
-    """The laws of all samplers of pl.samplers that do not read tokens."""
+    """The laws that hold for all samplers of pl.samplers that do not read tokens."""
     if sampler.draw(1).ndim == 1:
         raise ValueError(f"check: {sampler} draws offsets, and the laws are about positions of slots; check another "
                          "sampler, such as randomized")
@@ -219,17 +219,17 @@ def _check_task(task):
 
 
 def check(thing):
-    """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling; or checks the draws
-    of a sampler or a task: a class written in Python, or an object of pl.samplers or pl.tasks.
+    """Checks all laws of an encoding (a class, an object or a spelling), as `poslab check` does, or the draws of a
+    sampler or a task (a class written in Python, or an object of pl.samplers or pl.tasks).
 
-    A list of dicts, one for each law: check, law, passed, failures; of an encoding also worst and bound."""
+    Returns a list of dicts, one for each law: check, law, passed, failures; for an encoding also worst and bound."""
     for kind, things in ((Sampler, chosen.samplers), (Task, chosen.tasks)):
         if isinstance(thing, type) and issubclass(thing, kind):
             thing = getattr(things, thing.name)
     if isinstance(thing, type) and not issubclass(thing, Encoding):
-        raise ValueError(f"check: {thing!r} is no class of pl.Encoding, pl.Sampler or pl.Task; derive it from one")
+        raise ValueError(f"check: {thing!r} is not derived from pl.Encoding, pl.Sampler or pl.Task; derive it from one")
     if thing is Encoding:
-        raise ValueError("check: pl.Encoding itself is no encoding; give a class that derives from it")
+        raise ValueError("check: pl.Encoding itself is not an encoding; give a class that derives from it")
     if isinstance(thing, chosen.Sampler):
         return _check_sampler(thing)
     if isinstance(thing, chosen.Task):

@@ -35,15 +35,15 @@ def _paths(runs):
 
 
 def report(*runs):
-    """The page of `poslab report`, which compares runs. runs: Runs, Sweeps and paths, or lists of them. Returns a
+    """The page of `poslab report`, which compares runs. runs: Runs, Sweeps, paths, or lists of these. Returns a
     Page."""
     return Page(_inside.report([path for run in runs for path in _paths(run)], "report.html"))
 
 
 def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):
     """The page of `poslab inspect`, which looks inside runs: positions in training, activations in a plane, attention.
-    The folder `out` holds it, and its numbers as files. force: runs even if it seems to need more than this machine's
-    memory, or more than a month. Returns a Page."""
+    It is written to the folder `out`, with its numbers as files. force: runs even if it seems to need more than this
+    machine's memory, or more than a month. Returns a Page."""
     _inside.inspect(_paths(runs), list(lengths), samples, os.fsdecode(out), text, device, force)
     return Page.of(out)
 

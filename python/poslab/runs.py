@@ -15,7 +15,7 @@ def _parsed(text, place, remedy):
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        raise ValueError(f"{place} is damaged: it is no JSON; {remedy}") from None
+        raise ValueError(f"{place} is damaged: it is not JSON; {remedy}") from None
 
 
 class Run:
@@ -23,14 +23,14 @@ class Run:
     resume().
 
     `test` is "" for the run's own test, or the name of a test under other options, whose result and lengths this Run
-    then has. `tests` has all of the latter."""
+    then has. `tests` has all tests under other options."""
 
     def __init__(self, path, seen=None, test=""):
         self.path = os.fsdecode(path)
         self.seen = seen or {}
         self.test = test
         if not os.path.exists(os.path.join(self.path, "config.toml")):
-            raise ValueError(f"{self.path} is no run folder: it has no config.toml; pl.train makes one")
+            raise ValueError(f"{self.path} is not a run folder: it has no config.toml; pl.train makes one")
 
     def file(self, name):
         """The path of a file of the folder. For eval.csv and result.json: the file of `test`."""
@@ -91,14 +91,14 @@ class Run:
 
 def train(*unnamed, command="train", force=False, progress=True, trace=None, **options):
     """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
-    command: "lm train" makes a language model instead, "t5 train" a T5, "decoder train" a decoder for a task.
+    command: "lm train" trains a language model instead, "t5 train" a T5, "decoder train" a decoder for a task.
 
     pl.options(command) lists the options. "train" requires task and encoding, unless `from_` (the option from) names a
     run that has them. Other threads continue meanwhile. Ctrl-C saves the current step and stops: resume(out) continues
-    the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as Model takes it, here of
-    activations and updates in every step. An update, such as "update.head.w", is what the step adds to a parameter. A
-    pattern with None for a function keeps its matches of the last step in `seen` of the Run. An exception of a function
-    ends the training. On a GPU functions may replace updates alone. Returns a Run."""
+    the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as Model takes it, here for
+    activations and updates in every step. An update, such as "update.head.w", is the term that a step adds to a
+    parameter. A pattern with None for a function keeps its matches of the last step in `seen` of the Run. An exception
+    in a function ends the training. On a GPU functions may replace only updates. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; name the option, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
@@ -140,12 +140,12 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     own = ("matmul", "threads", "device")
     for option, _ in named:
         if not name and not option.startswith(("eval_", "test_")) and option not in own:
-            raise ValueError(f"{option} makes another model than the run's; give a name, under which its test is kept")
+            raise ValueError(f"{option} makes a model other than the run's; give a name, under which its test is kept")
     return Run(path, test=_as_written(options, lambda: _inside.test_run(path, named, name, force, progress)))
 
 
 def _as_written(options, call):
-    """call(), whose error messages name refused values as they were written in Python."""
+    """call(), with error messages that name refused values as they were written in Python."""
     try:
         return call()
     except ValueError as e:

@@ -15,7 +15,7 @@ class Tape:
         tape.steps                          # [("softmax", [inputs], [results]), ...] in the order of recording
         tape.plot(x=x, loss=loss)           # before or after loss.backward(): gradients are drawn if they are there
 
-    A tape holds all tensors that it names, so it takes memory for as long as it lives. With one tape inside another,
+    A tape holds all tensors that it lists, so it takes memory for as long as it lives. If one tape is inside another,
     only the inner one lists the ops of its block."""
 
     def __init__(self):
@@ -41,7 +41,7 @@ class Tape:
     def plot(self, axes=None, **names):
         """Draws the tape from top to bottom, and returns the axes: a box for each op, with its number on the tape and
         the shape of its result, and a rounded box for each tensor that no op here made. names: labels of tensors. A
-        tensor with a gradient shows its norm; grey boxes need no gradient."""
+        box shows the norm of its gradient, if there is one; grey boxes need no gradient."""
         return _draw(self.steps, {_address(t): name for name, t in names.items()}, axes)
 
 

@@ -138,7 +138,7 @@ def test_a_language_model(tmp_path):
     assert run.result["steps"] == 3 and "eval_times" in list(pl.options("lm train")["name"])
     other = pl.evaluate(run, times=2, encoding="rerope:window=64", name="far", progress=False)
     assert list(run.tests) == ["far"] and set(other.result["test"]) == {"encoding", "eval_times"}
-    with pytest.raises(ValueError, match="encoding makes another model than the run's; give a name"):
+    with pytest.raises(ValueError, match="encoding makes a model other than the run's; give a name"):
         pl.evaluate(run, encoding="rerope:window=64", progress=False)
     with pytest.raises(ValueError, match="unknown option \"lengths\""):
         pl.evaluate(run, lengths="1:4", progress=False)

@@ -124,7 +124,7 @@ def test_a_class_may_have_other_bases(others):
         made = types.new_class(name, (kind, *others), exec_body=lambda space: space.update(
             symbols_in=2, symbols_out=2, answer=lambda self, x: x[:1]) if kind is pl.Task else None)
         assert made.name == name.lower()
-    with pytest.raises(ValueError, match="a method score and no scores"):
+    with pytest.raises(ValueError, match="a method score, but no scores"):
         types.new_class("Typo", (pl.Encoding, *others), exec_body=lambda space: space.update(score=len))
 
 
@@ -252,7 +252,7 @@ def test_names_and_options_are_looked_at():
         with pytest.raises(ValueError, match="option a: .* is not a number from"):
             type("Mine", (pl.Encoding,), {"options": {"a": standard}})
     for name in ("a b", "", "heads"):
-        with pytest.raises(ValueError, match="give it the name of a variable"):
+        with pytest.raises(ValueError, match="its name must be a Python identifier"):
             type("Mine", (pl.Encoding,), {"options": {name: 1}})
     with pytest.raises(ValueError, match='unknown law "shfit"'):
         type("Mine", (pl.Encoding,), {"laws": {"shfit": False}})

@@ -64,7 +64,7 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     rounded = pl.evaluate(run, matmul="bf16", progress=False)
     assert rounded.result["test"] == {"matmul": "bf16"}
     assert list(rounded.lengths["loss"]) != list(run.lengths["loss"])
-    with pytest.raises(ValueError, match="loops makes another model than the run's; give a name"):
+    with pytest.raises(ValueError, match="loops makes a model other than the run's; give a name"):
         pl.evaluate(run, loops=2, progress=False)
     grown = pl.evaluate(run, loops="length", lengths="1:2", name="grown", progress=False)
     assert grown.result["test"]["loops"] == grown.result["config"]["loops"] == "length"
@@ -74,10 +74,10 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
 def test_damaged_files_of_a_run_are_named(tmp_path):
     (tmp_path / "config.toml").touch()
     (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"st')
-    with pytest.raises(ValueError, match=r"line 2 of .*metrics.jsonl is damaged: it is no JSON; restore the file"):
+    with pytest.raises(ValueError, match=r"line 2 of .*metrics.jsonl is damaged: it is not JSON; restore the file"):
         pl.Run(tmp_path).metrics
     (tmp_path / "result.json").write_text('{"steps": 1')
-    with pytest.raises(ValueError, match=r"result.json is damaged: it is no JSON; pl.evaluate tests the run again"):
+    with pytest.raises(ValueError, match=r"result.json is damaged: it is not JSON; pl.evaluate tests the run again"):
         pl.Run(tmp_path).result
 
 

@@ -296,10 +296,10 @@ def test_what_cannot_be_done_is_named():
         layer(x_of(1, 4, 16).double())
     with pytest.raises(ValueError, match="x is a ndarray; give a tensor"):
         layer(np.ones((1, 4, 16), "float32"))
-    with pytest.raises(ValueError, match="'randomized' is a sampler; give it to the layer when it is made"):
+    with pytest.raises(ValueError, match="'randomized' is a sampler; give it to the layer's constructor"):
         layer(x_of(1, 4, 16), positions="randomized")
     for kind in (torch.bfloat16, torch.float16, torch.bool):
-        with pytest.raises(ValueError, match=f"positions are {kind}, which does not hold every position; give whole"):
+        with pytest.raises(ValueError, match=f"positions are {kind}, which cannot hold every position; give whole"):
             layer(x_of(1, 4, 16), positions=torch.arange(4).to(kind))
     with pytest.raises(ValueError, match="encoding is None; name one of pl.encodings"):
         pt.Scheme(None, 16, 2)
@@ -308,11 +308,11 @@ def test_what_cannot_be_done_is_named():
             layer(x)
     with pytest.raises(ValueError, match="torch.nn.Dropout after the layer"):
         pt.Attention("rope", 16, 2, dropout=.1)
-    with pytest.raises(ValueError, match="causal is 'yes'; it is True or False"):
+    with pytest.raises(ValueError, match="causal is 'yes'; give True or False"):
         pt.Attention("rope", 16, 2, causal="yes")
     with pytest.raises(ValueError, match="d_model is 16.0; give a whole number"):
         pt.Attention("rope", 16.0, 2)
-    with pytest.raises(ValueError, match=r"'alibi' is no Scheme; write pt.Scheme\('alibi', d_model, heads\)"):
+    with pytest.raises(ValueError, match=r"'alibi' is not a Scheme; write pt.Scheme\('alibi', d_model, heads\)"):
         pt.score_mod("alibi", 6)
     with pytest.raises(ValueError, match="takes a model of transformers.*'llama'"):
         pt.patch("llama", "rope")

@@ -63,7 +63,7 @@ def test_all_others_are_refused():
                 pt.score_mod(scheme, 24)
                 modes.add(row.name)
             except ValueError as refused:
-                assert "is no score_mod" in str(refused)
+                assert "cannot be a score_mod" in str(refused)
     assert {e.split(":")[0] for e in ARE if e != "window:window=4,rope=off"} <= modes
     assert not modes & {"rope", "cope", "rerope", "window", "sincos", "shaw", "entmax", "stick_breaking", "geometric",
                         "relative"}

@@ -53,7 +53,7 @@ def of_page(path):
     try:
         text = sys.stdin.read() if path == "-" else pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+        raise BadInput(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is not text'}") from None
     found = re.search(r'<script[^>]*\bid="data"[^>]*>(.*?)</script>', text, re.DOTALL)
     try:
         figures = draw.figures_of(json.loads(found[1] if found else text))
@@ -93,7 +93,7 @@ def only(figures, names):
 
 
 def labelled(figures, labels, signs):
-    """Applies labels NAME=TEXT to curves, titles and axes. For a curve "encoding=rope" NAME may also be rope."""
+    """Applies labels NAME=TEXT to curves, titles and axes. For a curve named "encoding=rope", NAME may also be rope."""
     places = [(figure, key) for figure in figures for key in ("title", "x", "y", "row", "col") if key in figure]
     places += [(curve, "name") for figure in figures for curve in figure.get("curves", [])]
     names = {}
@@ -105,7 +105,7 @@ def labelled(figures, labels, signs):
         fitting = [name for name in names if label.startswith(name + "=")]
         if not fitting:
             known = ", ".join(dict.fromkeys(place[key] for place, key in places))
-            raise BadInput(f"--label {label}: nothing has that name; write NAME=TEXT with one of these: {known}")
+            raise BadInput(f"--label {label}: no curve or text has that name; write NAME=TEXT with one of {known}")
         name = max(fitting, key=len)
         new[name] = label[len(name) + 1 :]
     draw.escaped(figures, signs)
@@ -124,9 +124,9 @@ def parser():
     made.add_argument("--label", action="append", default=[], metavar="NAME=TEXT",
                       help="another name for a curve, a title or an axis; may be repeated")  # fmt: skip
     made.add_argument("--style", action="append", default=[], metavar="STYLE",
-                      help="a style of matplotlib, by its name or file, on poslab's; may be repeated")  # fmt: skip
+                      help="a style of matplotlib, by its name or file, over poslab's; may be repeated")  # fmt: skip
     made.add_argument("--only", action="append", default=[], metavar="FIGURE", help="only this figure; may be repeated")
-    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format if the name of the file lacks one, as -")
+    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format if the file's name has no ending")
     return made
 
 

@@ -1,5 +1,5 @@
-"""Draws figures from their data, whose format is in lab/page/README.md: charts, matrices, and the tape of a step; also
-rows of marks, for analyses. All figures of these kinds for print are drawn here."""
+"""Draws figures from their data, whose format is in lab/page/README.md: charts, matrices, the tape of a step, and, for
+analyses, rows of marks. All printed figures of these kinds are drawn here."""
 
 import base64
 import itertools
@@ -16,7 +16,7 @@ LINE = 3.8  # mm, the height of a line
 
 def chart(axes, figure, width=style.COLUMN):
     """Draws curves. figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and optional entries as in
-    chart_json(). Analyses may have "dots" of a curve, without a line, and "notes" [[x, y, text], ...] beside points."""
+    chart_json(). For analyses a curve may have "dots" without a line, and "notes" [[x, y, text], ...] beside points."""
     times = 100 if figure.get("percent") else 1
     if figure.get("shaded") and figure["shaded"] > figure["x_low"]:
         end = min(figure["shaded"], figure["x_high"])
@@ -85,7 +85,7 @@ def _curve(axes, curve, times, n, baselines):
 def marks(axes, figure):
     """Draws marks. figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high],
     ...]}, and maybe "hollow"), each with a bar from low to high, which may be equal. "joined" are bars behind marks,
-    [[row, from, to], ...], "levels" ({"name", "x"}) dashed lines. Beyond x_low and x_high is an arrow with a number."""
+    [[row, from, to], ...], "levels" ({"name", "x"}) dashed lines. A mark outside the axis is an arrow and its number."""
     times, names = 100 if figure.get("percent") else 1, figure["rows"]
     left, right = times * figure["x_low"], times * figure["x_high"]
     for n, level in enumerate(figure.get("levels", [])):
@@ -152,7 +152,7 @@ def _numbers(n):
 
 
 def _words_of(figure):
-    """Columns of words, by their heads: the module in its first row, ops, parameters and the shape of the result."""
+    """The columns of words by heading: the module (in its first row only), op, parameters and shape of the result."""
     nodes = figure["nodes"]
     heads = {"module": "module", "ops": "name", "reads": "reads", "result": "shape"}
     columns = {}
@@ -328,8 +328,8 @@ def decoded(data):
 
 
 def figures_of(page):
-    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of several
-    heads a matrix has the first; attention has their maximum."""
+    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. A matrix with
+    several heads is drawn for the first one; attention is drawn as their maximum."""
     found = list(page.get("figures", []))
     parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
     for part in parts:

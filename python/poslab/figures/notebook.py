@@ -1,4 +1,4 @@
-"""Figures in a notebook, with matplotlib, which is imported when the first is drawn."""
+"""Figures in a notebook, with matplotlib, which is imported when the first figure is drawn."""
 
 import functools
 
@@ -13,7 +13,7 @@ def pyplot():
     try:
         from matplotlib import pyplot as plt
     except ImportError as missing:
-        raise ImportError("figures need matplotlib, which is not installed: pip install matplotlib") from missing
+        raise ImportError("figures need matplotlib, which is not installed; run pip install matplotlib") from missing
     return plt
 
 
@@ -71,7 +71,7 @@ def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=Tr
         matrices = {"": matrices}
     for m in matrices.values():
         if isinstance(m, str) or hasattr(m, "spelled"):
-            raise ValueError(f"plot_matrices: {m!r} is no matrix; write pl.encodings[\"{m}\"].matrix(12)[0]")
+            raise ValueError(f"plot_matrices: {m!r} is not a matrix; write pl.encodings[\"{m}\"].matrix(12)[0]")
     matrices = {name: np.asarray(m, dtype=float) for name, m in matrices.items()}
     for name, m in matrices.items():
         if m.ndim != 2:

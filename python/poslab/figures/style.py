@@ -63,7 +63,7 @@ def colour_map(two_sided):
 
 def _pgf(canvas, ending):
     if not latex():
-        raise Missing(f".{ending}: LaTeX measures its letters, and there is no pdflatex on the PATH; install it "
+        raise Missing(f".{ending}: LaTeX has to measure the letters, but no pdflatex is on the PATH; install it "
                       f"({PACKAGES}), or write .pdf")  # fmt: skip
     from matplotlib.backends.backend_pgf import LatexError
 
@@ -72,7 +72,7 @@ def _pgf(canvas, ending):
         canvas.savefig(file, format="pgf")
     except LatexError as error:
         why = next((line for line in error.latex_output.splitlines() if line.startswith("!")), error.args[0])
-        raise Missing(f".{ending}: LaTeX cannot measure its letters: {why} ({PACKAGES})") from None
+        raise Missing(f".{ending}: LaTeX failed to measure the letters: {why} ({PACKAGES})") from None
     return PGF_HEAD + file.getvalue()
 
 

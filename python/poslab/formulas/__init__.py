@@ -1,18 +1,18 @@
-"""Every scheme once more, as some 20 lines of NumPy, to read, to copy and to check against. NumPy is all they need.
+"""Every scheme once more, as some 20 lines of NumPy, to read, to copy and to check against. They need only NumPy.
 
     from poslab import formulas
     print(formulas.source("rerope"))
     formulas.logits("rerope", q, k)              # (B, H, T, T) of queries and keys (B, T, H, D), at positions 0, 1, ...
 
-They are independent of the engine, written pair by pair from the papers, and tests hold the engine to them. A module,
-NAME.py, has CASE, how the engine spells what its formula computes, and functions of
+They are independent of the engine, written pair by pair from the papers, and tests compare the engine with them. A
+module NAME.py has CASE, the engine's spelling of the case that it computes, and functions of these arguments:
 
     case       sizes: "heads", "d_model", "max_position", and "causal"
     w          parameters by name, besides "x", the states (B, T, C) that queries come from, and "layer", from 0
     q, k       (B, T, H, D)
     positions  {"tokens": (1 or B, T)}
 
-It has logits(case, w, q, k, positions) or, in their place, weights(), both (B, H, T, T); and what it needs of
+It has logits(case, w, q, k, positions) or, in its place, weights(), both (B, H, T, T), and, where it needs them,
     shapes(case), table(case)                    shapes of the parameters of a layer, and of those that layers share
     embed(case, w, x, positions)                 what is added to the embedding; its parameters are w["encoding.NAME"]
     mix(case, w, a, positions)                   what weights add to the sum of values, (B, T, H, D)
@@ -24,7 +24,7 @@ import pathlib
 
 import numpy as np
 
-SHARED = ("rotated", "rotary")  # by several formulas; no schemes
+SHARED = ("rotated", "rotary")  # modules that several formulas share; they are no schemes
 SIZES = {"causal": False, "heads": 8, "d_model": 64, "max_position": 64, "layers": 5}
 
 
@@ -35,12 +35,12 @@ def names():
 
 
 def load(name):
-    """The module of a formula; import does not take the name of lambda."""
+    """The module of a formula; an import statement could not name lambda."""
     if str(name).partition(":")[0] in names() and ":" in name:
-        raise ValueError(f"'{name}': a formula has no options but those of its CASE; copy what `poslab explain "
+        raise ValueError(f"'{name}': a formula has only the options of its CASE; copy what `poslab explain "
                          f"{name.partition(':')[0]} --numpy` prints, and change the numbers there")
     if name not in names():
-        raise ValueError(f"there is no formula '{name}'; formulas.names() lists those that there are")
+        raise ValueError(f"there is no formula '{name}'; formulas.names() lists all")
     return importlib.import_module("." + name, __name__)
 
 

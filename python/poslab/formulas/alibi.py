@@ -1,4 +1,4 @@
-"""ALiBi (Press et al. 2022): a penalty for distance, by a slope that each head has to itself. Without a causal mask
+"""ALiBi (Press et al. 2022): a penalty for distance, with a separate slope for each head. Without a causal mask
 0.5 tells left from right, as in the code of Ruoss et al."""
 
 import math

@@ -1,18 +1,18 @@
 """ALiBi with symmetric distances, as an example of a scheme of one's own: copy it, and run tools/reference NAME.
 
-CASE says how the C++ side spells the scheme, and what else differs from golden.py's BASE. logits() is the formula, slot
-by slot; q, k: (B, T, H, D), positions["tokens"]: (1 or B, T), w: the parameters that shapes() names, if there is one,
-and w["x"], (B, T, C), the states that q and k are projected from, and w["layer"], from 0. Others that a scheme may
-have: table(case), the parameters that all layers share, which are in w too; embed(case, w, x, positions) adds to the
-embedding, with the parameters of table(case); weights(), with the arguments of logits(), in their place: (B, H, T, T),
-masked too; mix(case, w, a, positions), what weights a add to the sum of values, (B, T, H, D). """
+CASE is the scheme's spelling in C++, and all else that differs from golden.py's BASE. logits() is the formula, slot by
+slot; q, k: (B, T, H, D), positions["tokens"]: (1 or B, T), w: the parameters that shapes() names, if it is defined,
+and w["x"], (B, T, C), the states that q and k are projected from, and w["layer"], from 0. A scheme may also have
+these functions: table(case), the parameters that all layers share, which are in w too; embed(case, w, x, positions),
+a term of the embedding, with the parameters of table(case); weights(), in place of logits() and with its arguments:
+(B, H, T, T), masked too; mix(case, w, a, positions), a term that weights a add to the sum of values, (B, T, H, D). """
 
 import numpy as np
 
 CASE = {"encoding": "alibi:symmetric", "positions": "sequential"}
 
 
-# def shapes(case):                     # of each layer's parameters, none here
+# def shapes(case):                     # the shapes of a layer's parameters; this scheme has none
 #     return {"slope": (case["heads"],)}
 
 

@@ -1,5 +1,5 @@
-"""ALiBi with learned slopes exp(a_h), without a mask: the released half is subtracted from the penalties on the
-left."""
+"""ALiBi with learned slopes exp(a_h), without a mask: penalties on the left are less by the 0.5 of the released
+code."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""BERT's relative_key_query: the key is compared with the distance too. A draw of positions for each sequence."""
+"""BERT's relative_key_query: the key is compared with the distance too. Positions are drawn for each sequence."""
 
 import numpy as np
 from .bert_relative import shapes, vectors  # noqa: F401

@@ -1,4 +1,4 @@
-"""Attention Bias Calibration: numbers for some distances of slots, the same for all heads; -1e6 for the others."""
+"""Attention Bias Calibration: biases for some distances of slots, the same for all heads; -1e6 for the others."""
 
 import numpy as np
 

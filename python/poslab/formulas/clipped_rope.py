@@ -1,4 +1,4 @@
-"""Clipped RoPE: pairs of a wavelength over 40 positions fade along half a cosine, to a slowest one that stays."""
+"""Clipped RoPE: pairs with a wavelength over 40 positions fade along half a cosine; the slowest does not rotate."""
 
 import numpy as np
 from . import rotary

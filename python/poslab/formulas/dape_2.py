@@ -1,4 +1,4 @@
-"""DAPE, version 2: convolutions along the keys, of 3 of them, over logits that are 0 where masked."""
+"""DAPE, version 2: convolutions over 3 neighbouring keys, of logits that are 0 where masked."""
 
 import numpy as np
 from .dape import WIDTH, leaky, parts

@@ -1,4 +1,4 @@
-"""DAPE, version 2, whose hidden layer is not masked."""
+"""DAPE, version 2, as released: the hidden layer is not masked."""
 
 from .dape_2 import logits as convolved
 from .dape_2 import shapes  # noqa: F401

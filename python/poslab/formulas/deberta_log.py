@@ -1,4 +1,4 @@
-"""DeBERTa of version 2: positions fall into buckets that grow."""
+"""DeBERTa, version 2: distances fall into buckets that widen."""
 
 import numpy as np
 from .deberta import logits as disentangled

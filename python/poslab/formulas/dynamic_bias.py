@@ -1,5 +1,5 @@
-"""Dynamic position bias of x-transformers: a network 1 -> C/4 -> C/4 -> H with SiLU of the plain distance p_i - p_j,
-the same in all layers."""
+"""Dynamic position bias of x-transformers: a network 1 -> C/4 -> C/4 -> H with SiLU maps the distance p_i - p_j to the
+heads' biases, the same in all layers."""
 
 import numpy as np
 

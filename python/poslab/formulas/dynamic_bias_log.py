@@ -1,4 +1,4 @@
-"""Dynamic position bias by the logarithm of the distance, one hidden layer, with a LayerNorm before its SiLU."""
+"""Dynamic position bias of the logarithm of the distance: one hidden layer, with a LayerNorm before its SiLU."""
 
 import numpy as np
 

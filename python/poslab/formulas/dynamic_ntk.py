@@ -1,4 +1,4 @@
-"""NTK-aware RoPE by the number of slots: 14 of them, 6 trained, alpha 2."""
+"""NTK-aware RoPE that depends on the number of slots: 14 here, 6 in training; alpha is 2."""
 
 from . import rotary
 

@@ -1,4 +1,4 @@
-"""1.5-entmax of q . k / sqrt(D) (Peters et al. 2019): tau by bisection, its slope by the law of the sum."""
+"""1.5-entmax of q . k / sqrt(D) (Peters et al. 2019): tau by bisection, its derivative from the sum being 1."""
 
 import numpy as np
 

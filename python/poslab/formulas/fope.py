@@ -1,4 +1,4 @@
-"""FoPE as its paper has it: cosines and sines of all pairs that come round, mixed for each of them and each head."""
+"""FoPE as its paper has it: each pair and head mixes the cosines and sines of all pairs that complete a turn."""
 
 import numpy as np
 from . import rotary

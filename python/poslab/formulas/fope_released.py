@@ -1,4 +1,4 @@
-"""FoPE as released: of heads of 16 channels 4 series of 6 frequencies; pairs beyond them have cosine and sine 1."""
+"""FoPE as released: heads of 16 channels have 4 series of 6 frequencies; pairs beyond those have cosine and sine 1."""
 
 import numpy as np
 from . import rotary

@@ -1,4 +1,4 @@
-"""Forgetting gates, both sides with gates of their own: sums of logarithms over the slots between."""
+"""Forgetting gates, different ones for each side: sums of their logarithms over the slots between."""
 
 import numpy as np
 

@@ -19,7 +19,7 @@ def philox(key, counter):
 
 
 def code(number, width):
-    """Sign m is bit m of the stream, 128 bits to a counter."""
+    """Sign m is bit m of the stream, 128 bits for each counter."""
     key = struct.unpack("<Q", struct.pack("<d", number if number else -0.0))[0]  # 0 has the bits of -0
     return np.array([2.0 * (philox(key, m // 128) >> m % 128 & 1) - 1 for m in range(width)])
 

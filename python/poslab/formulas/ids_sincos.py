@@ -1,4 +1,4 @@
-"""The ids scheme with codes of sines and cosines: with one number a token it is sincos."""
+"""The ids scheme with codes of sines and cosines: if a token has one number, it is sincos."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""LeRoPE: pair m of a head rotates by p a_hm 10000^(-2m/D); here the factors of its own for each head are tried."""
+"""LeRoPE: pair m of head h rotates by p a_hm 10000^(-2m/D), here with different factors a for each head."""
 
 from . import rotary
 

@@ -1,4 +1,4 @@
-"""LongRoPE with a factor for each of four pairs, 14 slots of which 9 are trained."""
+"""LongRoPE with a factor for each of four pairs: 14 slots, 9 in training."""
 
 import math
 

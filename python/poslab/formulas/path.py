@@ -1,4 +1,4 @@
-"""PaTH: the matrices H_t = I - beta_t w_t w_t^T are multiplied out, from each key to each query."""
+"""PaTH: the product of the matrices H_t = I - beta_t w_t w_t^T from each key to each query, multiplied out."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""PaTH with the gate as the released code has it: divided by sqrt(D), as the products are."""
+"""PaTH with the gate of the released code, which is divided by sqrt(D), as the products are."""
 
 import functools
 

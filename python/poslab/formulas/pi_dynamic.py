@@ -1,4 +1,4 @@
-"""Position interpolation by slots / trained length: 14 slots, 5 trained, a causal mask."""
+"""Position interpolation by slots / trained length: 14 slots, 5 in training; causal."""
 
 from . import rotary
 

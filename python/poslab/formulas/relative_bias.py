@@ -1,4 +1,4 @@
-"""A learned bias for each distance from -10 to 10, those beyond clipped, in each layer."""
+"""A learned bias in each layer for each distance from -10 to 10; larger distances are clipped."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Leaky ReRoPE, causal: rho = r below w, w + (r - w) / k from there. Positions of each sequence's own."""
+"""Leaky ReRoPE, causal: rho = r below w, w + (r - w) / k from there. Each sequence has its own positions."""
 
 import numpy as np
 

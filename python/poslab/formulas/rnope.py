@@ -1,4 +1,4 @@
-"""RNoPE with sliding windows, in turn: odd layers without positions, over all keys."""
+"""RNoPE with sliding windows in every second layer: odd layers have no positions, and see all keys."""
 
 import numpy as np
 

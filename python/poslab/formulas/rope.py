@@ -1,4 +1,4 @@
-"""RoPE (Su et al. 2021): pairs of channels rotate by their position, so that only the difference of two shows."""
+"""RoPE (Su et al. 2021): pairs of channels rotate by the position, so that only differences of positions count."""
 
 from . import rotary
 

@@ -1,4 +1,4 @@
-"""The common part of schemes of rotated channels: logits of queries and keys whose pairs rotate by given angles."""
+"""The common part of schemes that rotate channels: logits of queries and keys whose pairs rotate by given angles."""
 
 import numpy as np
 
@@ -27,8 +27,8 @@ def logits(q, k, positions, frequencies, factor=1.0, pairing="interleaved"):
 
 
 def by_pairs(q, k, differences):
-    """(B, H, T, T). differences(m): the angle from key to query of pair m of channels, m and m + D/2, for each (i, j);
-    of a shape that broadcasts to (B, H, T, T)."""
+    """(B, H, T, T). differences(m): for pair m of channels, m and m + D/2, the angle from key to query for each (i, j),
+    in a shape that broadcasts to (B, H, T, T)."""
     size, s = q.shape[-1], 0
     for m in range(size // 2):
         d = differences(m)

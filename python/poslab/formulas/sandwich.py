@@ -1,5 +1,5 @@
-"""Sandwich (Chi et al. 2023): the scalar product of two sin/cos encodings of width 128, whose first wavelength is that
-of 10000^(2/128), divided by 8h/H. A softmax does not see a term that all keys share."""
+"""Sandwich (Chi et al. 2023): the scalar product of two sin/cos encodings of width 128, whose first wavelength is
+2 pi 10000^(2/128), divided by 8h/H. Softmax ignores a term that all keys share."""
 
 import numpy as np
 

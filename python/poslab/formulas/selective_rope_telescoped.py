@@ -1,5 +1,5 @@
-"""Selective RoPE with skip_conv and the factors of random features: the sum of differences is the last term, so the
-angle of a slot is T_m y_t, which depends on its content alone."""
+"""Selective RoPE with skip_conv and the factors of random features: the sum of differences telescopes to its last
+term, so the angle of a slot is T_m y_t, which depends on its content alone."""
 
 import numpy as np
 

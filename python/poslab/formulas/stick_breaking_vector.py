@@ -1,4 +1,4 @@
-"""Stick-breaking attention whose rest goes to a learned vector of the head."""
+"""Stick-breaking attention whose remaining weight goes to a learned vector of the head."""
 
 import numpy as np
 from .stick_breaking import weights  # noqa: F401

@@ -1,5 +1,5 @@
-"""The relative bias of T5 (Raffel et al. 2020) without a mask, one table for all layers. Bucket of d = p_j - p_i: 16 of
-32 for each side; 8 of these hold one distance each, the others widen to 128, where the last one begins."""
+"""The relative bias of T5 (Raffel et al. 2020) without a mask, one table for all layers. Distances d = p_j - p_i have
+16 buckets on each side; 8 of these hold one distance each, the others widen up to distance 128."""
 
 import numpy as np
 

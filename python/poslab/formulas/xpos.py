@@ -1,4 +1,4 @@
-"""xPos: pair m of the product counts z_m^(r / scale) times. spec A.5 (27)."""
+"""xPos: pair m of the product has the factor z_m^(r / scale). spec A.5 (27)."""
 
 import numpy as np
 

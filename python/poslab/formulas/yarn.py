@@ -1,4 +1,4 @@
-"""YaRN as its code has it: a ramp over pairs, its ends at whole numbers. Two heads of 32 channels: a ramp of 7."""
+"""YaRN as its code has it: a ramp over pairs with whole ends. Two heads of 32 channels make a ramp of 7 pairs."""
 
 import math
 
@@ -21,7 +21,7 @@ def frequencies(size, factor, length, base=10000):
 
 
 def steepness(factor):
-    """On the logits."""
+    """The factor on the logits."""
     return (0.1 * math.log(factor) + 1) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Resonance YaRN by the number of slots, the ramp not cut to whole pairs: 14 slots, 9 trained."""
+"""Resonance YaRN that depends on the number of slots (14, 9 in training), with a ramp whose ends are not rounded."""
 
 import math
 

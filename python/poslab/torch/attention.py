@@ -1,4 +1,4 @@
-"""Schemes as modules: pt.Scheme takes queries and keys, pt.Attention adds the projections around it."""
+"""Schemes as modules: pt.Scheme takes queries and keys, and pt.Attention adds projections before and after it."""
 
 import warnings
 
@@ -17,8 +17,8 @@ class Scheme(nn.Module):
     have the engine's names, such as encoding.layer0.table. While training, next_pass() draws random positions again, so
     call it before each pass of the model: without it all passes have the same positions, as in evaluation. head_dim: by
     default d_model / heads. pool: how many positions random samplers draw from and tables have rows for, by default the
-    sampler's or 2048; ValueError if neither exists. train_length: the L of a window of 0.5L, and the trained length for
-    yarn and similar encodings. A warning tells of positions that the encoding does not read."""
+    sampler's or 2048; ValueError if there is neither. train_length: the L of a window of 0.5L, and the trained length
+    for yarn and similar encodings. A warning is given for positions that the encoding does not read."""
 
     embedded = False                            # whether embed() was called
 
@@ -46,8 +46,8 @@ class Scheme(nn.Module):
         self._random = engine._inside.draws_at_random(self.how["positions"])
 
     def _built_with(self, parameters):
-        """The engine's object with these parameters. Tensors from elsewhere, as from functional_call, get a separate
-        object: the module keeps its own, and each graph keeps the parameters of its computation."""
+        """The engine's object with these parameters. Tensors that are not the module's, as in functional_call, get a
+        separate object: the module keeps its own, and each graph keeps the parameters of its computation."""
         if all(at_one_place(own, parameters[name]) for name, own in self._built.parameters.items()):
             return self._built
         built = engine._inside.Built(**self.how)
@@ -73,7 +73,7 @@ class Scheme(nn.Module):
         self._move_back()
         return self
 
-    def __getstate__(self):                     # for copies and pickles, which get an engine's object of their own
+    def __getstate__(self):                     # for copies and pickles, each with an engine's object of its own
         return {name: value for name, value in super().__getstate__().items() if name != "_built"}
 
     def __setstate__(self, state):
@@ -95,8 +95,8 @@ class Scheme(nn.Module):
         return self._built.reads_states
 
     def next_pass(self):
-        """While training, draws random positions for the next pass. With such positions raises ValueError within a
-        backward pass, in which torch.utils.checkpoint runs forward() again: they would differ from the first ones."""
+        """While training, draws random positions for the next pass. Raises ValueError if it would draw within a
+        backward pass, in which torch.utils.checkpoint runs forward() again: the positions would differ."""
         if self.training and self._random and torch._C._current_graph_task_id() != -1:
             raise ValueError("poslab.torch: forward() runs again within backward(), as torch.utils.checkpoint does, "
                              f"and {self.how['positions']} would draw other positions than before; let the layers "
@@ -110,13 +110,13 @@ class Scheme(nn.Module):
         step = self.passes if self.training else 0
         if isinstance(how.get("positions"), (str, Sampler)):
             raise ValueError(f"poslab.torch: positions are numbers here, and {str(how['positions'])!r} is a sampler; "
-                             "give it to the layer when it is made")
+                             "give it to the layer's constructor")
         if getattr(how.get("positions"), "requires_grad", False) and torch.is_grad_enabled():
             raise ValueError("poslab.torch: positions have no gradient, but these require one; give positions.detach()")
         for name in {"positions", "lengths"} & how.keys():
             if isinstance(how[name], torch.Tensor):
                 if how[name].dtype in (torch.bfloat16, torch.float16, torch.bool) or how[name].is_complex():
-                    raise ValueError(f"poslab.torch: {name} are {how[name].dtype}, which does not hold every position; "
+                    raise ValueError(f"poslab.torch: {name} are {how[name].dtype}, which cannot hold every position; "
                                      "give whole numbers, or float32")
                 how[name] = how[name].numpy(force=True)
         how |= {"step": step} | {name: whole(name, how[name]) for name in {"layer"} & how.keys()}
@@ -134,8 +134,8 @@ class Scheme(nn.Module):
         """(B, Tq, H, D): the result of queries (B, Tq, H, D), in the last slots, from keys and values (B, Tk, G, D).
 
         x (B, Tq, C), x_keys (B, Tk, C): the states that queries and keys are made from, for encodings that read them.
-        positions (Tk,) or (B, Tk): instead of the sampler's. lengths (B,): how many keys of each sequence are real; the
-        others are padding."""
+        positions (Tk,) or (B, Tk): instead of the sampler's. lengths (B,): the number of keys in each sequence; later
+        ones are padding."""
         inputs = {"q": q, "k": k, "v": v, "x": x, "x_keys": x_keys}
         return self._call("attend", inputs, layer=layer, positions=positions, lengths=lengths)
 
@@ -173,8 +173,8 @@ class Attention(nn.Module):
             raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; give "
                              "it there")
         if "layers" in options:
-            raise ValueError("poslab.torch: layers belongs to a Scheme that several of them share; give layer, which "
-                             "is the number of this one")
+            raise ValueError("poslab.torch: layers is an option of a Scheme, which several layers share; give layer, "
+                             "the index of this one")
         self.layer, self.heads = whole("layer", layer, 0), whole("heads", heads, 1)
         self.key_heads = self.heads if key_heads is None else whole("key_heads", key_heads, 1)
         if self.heads % self.key_heads:
@@ -205,13 +205,13 @@ class Attention(nn.Module):
         return q, k, v
 
     def forward(self, x, *, positions=None, lengths=None, cache=None):
-        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after those of
-        the cache, and are added to it."""
+        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x continues the sequences in
+        the cache, which then has its slots, too."""
         if not self.shares:
             self.scheme.next_pass()
         if self.scheme.adds_to_embedding and not self.scheme.embedded:
             warnings.warn(f"poslab.torch: {self.scheme.how['encoding']} adds positions to the embedding, and embed() "
-                          "was not called: its positions change nothing; give the first layer layer.embed(x)",
+                          "was not called, so positions change nothing; give the first layer layer.embed(x)",
                           stacklevel=2)
         q, k, v = self._of(x)
         x_keys, given = x, positions is not None

@@ -1,5 +1,5 @@
-"""A call of the engine as a step of PyTorch's autograd. Both sides share the memory of values, and gradients are passed
-on."""
+"""A call of the engine as a step of PyTorch's autograd. Both sides share the memory of values, and PyTorch gets the
+gradients."""
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -33,8 +33,8 @@ def at_one_place(own, tensor):
 
 
 def call(function, inputs, parameters):
-    """function(**inputs), with gradients. inputs: tensors of PyTorch by name, without those that are None. parameters:
-    pairs of an engine's parameter and the tensor of PyTorch with the same values, which gets the gradient."""
+    """function(**inputs), with gradients. inputs: tensors of PyTorch by name; those that are None are left out.
+    parameters: pairs of an engine's parameter and the PyTorch tensor with the same values, which gets the gradient."""
     inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
     if torch.is_autocast_enabled("cpu"):        # autocast has rounded them to bfloat16
         inputs = {name: tensor.float() for name, tensor in inputs.items()}

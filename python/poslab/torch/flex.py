@@ -1,5 +1,5 @@
-"""Encodings as score_mod and mask_mod of torch.nn.attention.flex_attention, if all that they do is to shift, scale or
-mask a logit by the slots of query and key."""
+"""Encodings as score_mod and mask_mod of torch.nn.attention.flex_attention, for those that only shift, scale or mask a
+logit depending on the slots of query and key."""
 
 import copy
 
@@ -38,8 +38,8 @@ def mask_mod(scheme, length, *, layer=0, device="cpu"):
 
 
 def _place(table, length, head, query, key):
-    """The index of a pair in a table. For slots and heads that the table lacks it is beyond the end, as their distance,
-    or a negative index, might be in the table nevertheless."""
+    """The index of a pair in a table. It is beyond the table's end for slots and heads that the table lacks: without
+    this their distance, or a negative index, might find an entry."""
     head, query, key = (torch.as_tensor(at) for at in (head, query, key))
     inside = (head >= 0) & (query >= 0) & (query < length) & (key >= 0) & (key < length)
     place = (key - query + length - 1,) if table.dim() == 2 else (query, key)
@@ -49,7 +49,7 @@ def _place(table, length, head, query, key):
 def _tables(scheme, length, layer):
     """Gain and bias of a pair: (H, 2 length - 1) by distance, or (H, length, length)."""
     if not isinstance(scheme, Scheme):
-        raise ValueError(f"poslab.torch: {scheme!r} is no Scheme; write pt.Scheme({str(scheme)!r}, d_model, heads)")
+        raise ValueError(f"poslab.torch: {scheme!r} is not a Scheme; write pt.Scheme({str(scheme)!r}, d_model, heads)")
     length, heads = whole("length", length, 1, 2**16), scheme.how["heads"]
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 
@@ -88,13 +88,13 @@ def _tables(scheme, length, layer):
 
     with torch.no_grad():
         if scheme.adds_to_embedding or not fits(min(length, 24)):
-            raise ValueError(f"poslab.torch: {scheme.how['encoding']} is no score_mod: it does more than "
+            raise ValueError(f"poslab.torch: {scheme.how['encoding']} cannot be a score_mod: it does more than "
                              "scale, shift and mask a logit; use the Scheme itself")
         tables, fewer, slot = parts(other, length), (length + 1) // 2, torch.arange(length)
         if not all(same(t[:, :fewer, :fewer], first) for t, first in zip(tables, parts(other, fewer))):
             raise ValueError(f"poslab.torch: {scheme.how['encoding']} with positions {scheme.how['positions']} and "
-                             f"temperature {scheme.how['temperature']} is no score_mod: its number for a pair depends "
-                             "on how many slots there are; use the Scheme itself")
+                             f"temperature {scheme.how['temperature']} cannot be a score_mod: its number for a pair "
+                             "depends on how many slots there are; use the Scheme itself")
         distance = slot[None, :] - slot[:, None] + length - 1
         all_alike = all(same(by_distance(t)[:, distance], t) for t in tables)
     return tuple(by_distance(t) if all_alike else t for t in parts(scheme, length))

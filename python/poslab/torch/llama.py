@@ -1,4 +1,4 @@
-"""A LLaMA of transformers with another encoding: without its own rotation, and with attention by poslab."""
+"""A LLaMA of transformers with another encoding: its own rotation is removed, and poslab computes its attention."""
 
 import functools
 import itertools
@@ -26,9 +26,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     encodings, and the L of a window of 0.5L. The encoding's parameters are in model.model.poslab. Raises ValueError for
     other kinds of model, for encodings that add to the embedding, and for rope if the checkpoint's own rotation is
     scaled, as with llama3: name that encoding. Positions are the sampler's, or 0, 1, 2, ... Without cache and
-    attention_mask, position_ids that restart at 0 mark packed documents, each computed by itself; any others are
-    refused. save_pretrained() writes the encodings that a config.json can express, and refuses the rest; torch.save()
-    stores any patched model."""
+    attention_mask, position_ids that restart at 0 mark packed documents, each computed separately; any other
+    position_ids are refused. save_pretrained() writes the encodings that a config.json can express, and refuses the
+    rest; torch.save() stores any patched model."""
     if not hasattr(getattr(model, "config", None), "model_type"):
         raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained returns it, but was "
                          f"given {model!r:.60}")
@@ -75,7 +75,7 @@ def _with_usual(encoding, config, size, trained):
     if name == "rope" and rope.get("rope_type", "default") != "default":
         own = engine._inside.hf_rope(json.dumps({"rope_parameters": rope}), config.max_position_embeddings, size)
         raise ValueError(f"poslab.torch: this checkpoint's rotation is {rope['rope_type']}, which rope would drop; "
-                         f"use {own!r}, which is its own, or, to drop it, first set "
+                         f"to keep it, use {own!r}; to drop it, first set "
                          'model.config.rope_parameters["rope_type"] = "default"')
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
     usual = {"pairing": "half", "base": repr(float(rope["rope_theta"])).replace("+", ""), "length": str(trained)}
@@ -140,8 +140,8 @@ def _register():
 
 
 def _keep_slots(module, args, kwargs):
-    """Stores the number of slots including this pass, as a static cache has more keys. For encodings that read states,
-    also stores the states of this pass and those of all keys, which are kept with the cache."""
+    """Stores the number of slots up to this pass, as a static cache has more keys. For encodings that read states, it
+    also stores the states of this pass, and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
     cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
     seen = 0 if cache is None else int(cache.get_seq_length(module.layer_idx))
@@ -180,7 +180,7 @@ class _WithStates:
 
 def _borders(positions, batch, alone):
     """The borders of packed documents, [[0, 5, 12], ...] for each sequence, from positions (1 or B, T) that restart at
-    0. None without such documents, or with a mask or a cache (not alone), as transformers then separates none."""
+    0. None if there are no such documents, or not `alone`: transformers separates none beside a mask or a cache."""
     if positions is None or not alone:
         return None
     rows = positions.expand(batch, -1)
@@ -200,7 +200,7 @@ def _must_match(borders, **given):
 
 
 def _of_documents(borders, call, joined, tensors):
-    """Calls call() with each document's part of the tensors (B, T, ...), and joined(b, from, to, result)."""
+    """Calls call() with each document's part of the tensors (B, T, ...), and then joined(b, from, to, result)."""
     for b, row in enumerate(borders):
         for first, end in itertools.pairwise(row):
             joined(b, first, end, call(*(None if x is None else x[b:b + 1, first:end] for x in tensors)))
@@ -214,15 +214,16 @@ def _must_count(positions, lengths, queries, keys):
         if (wrong if lengths is None else wrong & (slots < lengths[:, None])).any():
             raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, but patch() counts slots: 0, "
                              "1, 2, ..., after those of a cache; leave them out and give texts one by one or padded; "
-                             "for packed texts let them restart at 0, with use_cache=False and no attention_mask")
+                             "for packed texts let position_ids restart at 0, with use_cache=False and no "
+                             "attention_mask")
 
 
-# Arguments of transformers' attention that would change its result, but that poslab's attention lacks.
+# Arguments of transformers' attention that would change its result, and that poslab's attention lacks.
 IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux")
 
 
 def _refuse_other_attention(module, dropout, scaling, size, kwargs):
-    """Refuses settings of a model or a pass, perhaps made after patch(), that poslab's attention would ignore."""
+    """Refuses settings of a model or a pass that poslab's attention would ignore; they may be set after patch()."""
     ignored = [name for name in IGNORED if kwargs.get(name) is not None]
     if ignored:
         raise ValueError(f"poslab.torch: attention of a patched model has no {ignored[0]}, but this pass asks for it; "
@@ -235,7 +236,7 @@ def _refuse_other_attention(module, dropout, scaling, size, kwargs):
                          "before the model is made")
     if abs(scaling * size ** 0.5 - 1) > 1e-6:
         raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, but encodings by 1 / sqrt({size}); "
-                         "patch() cannot be used with it")
+                         "patch() cannot be used with this model")
 
 
 def _lengths(mask, queries, slots):
