@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Past the edge as one file: its style, its modules, the engine and the recorded lanes inside one HTML page.
+"""Writes the page Past the edge as one HTML file, with its style, its modules, the engine and the recorded lanes.
 
 usage: web/assemble.py ENGINE_FOLDER OUT.html
     ENGINE_FOLDER has lab.wasm, and may have lab_relaxed.wasm, for browsers with relaxed SIMD
 
-A module becomes a function that returns what it exports; what it imports comes from those before it. This takes the
-one form of import and export that the page's modules have, and refuses others.
+A module becomes a function that returns its exports; its imports come from the modules before it. Only the form of
+import and export that the page's modules use is accepted.
 """
 
 import base64
@@ -29,7 +29,7 @@ def stop(words):
 def modules_of(entry, order, above=()):
     """Adds `entry` and its imports to `order`, dependencies first: path -> text."""
     if entry in above:
-        stop(f"{entry.name} imports itself through {', '.join(m.name for m in above)}; move what both need to a third")
+        stop(f"{entry.name} imports itself through {', '.join(m.name for m in above)}; move what both use to a third")
     if entry in order:
         return
     if not entry.exists():

@@ -1,5 +1,5 @@
-// The engine's functions for the page: words in, JSON and numbers out. web/lab.mjs turns them into methods. One file
-// per subject; each adds its functions to the only list, in web/exports.cpp.
+// The engine's functions for the page: words in, JSON and numbers out. web/lab.mjs turns them into methods. There is
+// one file per subject, which adds its functions to the list in web/exports.cpp.
 #pragma once
 #include <string>
 #include <vector>

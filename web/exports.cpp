@@ -1,5 +1,5 @@
-// The interface to JavaScript: one function, `call`, whose words and numbers are in our buffers. An error returns its
-// text and changes nothing.
+// The interface to JavaScript: one function, `call`, which reads words and numbers from our buffers. After an error it
+// returns the message, and nothing has changed.
 #include <algorithm>
 #include <cstdint>
 #include <new>

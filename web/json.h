@@ -17,7 +17,7 @@ class Json {
   using Members = std::initializer_list<std::pair<const char*, Json>>;
   static Json object(Members);
   static Json list(const std::vector<Json>&);
-  // of(element) for each
+  // a list of of(element), for each element
   template <class List, class Of>
   static Json list(const List& elements, const Of& of) {
     std::vector<Json> all;

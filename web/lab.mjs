@@ -86,7 +86,7 @@ export class Lab {
     return lab;
   }
 
-  // One function of the engine by its name (web/calls.h): words and numbers in, JSON and numbers out.
+  // Calls a function of the engine by its name (web/calls.h): words and numbers in, JSON and numbers out.
   call(name, words = [], numbers = new Float32Array(0)) {
     if (this.#stopped) throw new Error(this.#stopped);
     const all = [name, ...words].map(String);
@@ -123,7 +123,7 @@ export class Lab {
 
   // A model that has not been trained. options: those of `poslab train`, by their names.
   train_new(options = {}) { return new Model(this, this.call('train_new', settings(options)).json); }
-  // From a checkpoint of the page or of the program; name: the file's, for messages
+  // A model from a checkpoint of the page or of the program; name: the file's, for messages
   load(bytes, name = 'the checkpoint') {
     const c = read_checkpoint(new Uint8Array(bytes), name, this.format);
     const m = new Model(this, this.call('load', [name, c.weights, ...settings(c.config)]).json);
@@ -193,8 +193,8 @@ export class Model {
   free() { this.call('free'); }
 
   // The values in training and in a test of these lengths: {reads, positions, distances, gaps}, each {trained: [[value,
-  // count]], tests: [{length, met: [[value, count]], seen}]}, or {none: why}. steps: of training; by default all that
-  // the run is to have
+  // count]], tests: [{length, met: [[value, count]], seen}]}, or {none: why}. steps: the number of training steps; by
+  // default all of the run
   seen(lengths = [this.train_length, 2 * this.train_length], steps = 0) {
     return this.call('seen', list(lengths), steps).json;
   }

@@ -22,7 +22,7 @@ Json histogram(const Histogram& h) {
   });
 }
 
-// If values cannot be counted, the reason: a table of offsets has neither positions nor gaps.
+// The counted values, or the reason why there are none: a table of offsets has neither positions nor gaps.
 Json met_json(Met what, const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   try {
     const Coverage met = coverage(what, c, lengths, done);

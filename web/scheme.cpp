@@ -13,13 +13,13 @@ namespace {
 const std::vector<Option>& options() {
   static const std::vector<Option> all = {
       {"heads", 8, {1, 256}, "heads of the model in the picture"},
-      {"d_model", 64, {1, 4096}, "its width"},
+      {"d_model", 64, {1, 4096}, "width of the model"},
       {"causal", false, "keys after the query are masked"},
       {"layer", 0, {0, 99}, "the layer in the picture, from 0"},
-      {"head", 0, {0, 255}, "likewise"},
+      {"head", 0, {0, 255}, "the head in the picture, from 0"},
       Option::text("positions", "sequential", "the sampler that draws positions"),
-      Option::text("at", "", "positions themselves, one for each slot"),
-      {"train_length", 40, {1, 100000}, "slots; lengths such as 0.5L are shares of it"},
+      Option::text("at", "", "the positions, one for each slot"),
+      {"train_length", 40, {1, 100000}, "slots of the longest string in training, the L of 0.5L"},
       {"seed", 0, {0, 999999999}, "seed of positions and parameters"}};
   return all;
 }

@@ -67,7 +67,7 @@ function look_of(chart) {
   };
 }
 
-// Widths are in letters of 13 units; other sizes scale with them.
+// Sizes are for letters of 13 units; `unit` scales them.
 function axes(chart, frame, look) {
   const {left, right, top, bottom, ticks, unit = 1} = frame, points = chart.curves.flatMap(curve => curve.points);
   const whole = points.every(([x]) => Number.isInteger(x));

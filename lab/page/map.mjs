@@ -52,8 +52,8 @@ export function maps_of(data) {
     if (kept.size > most_kept) kept.delete(kept.keys().next().value);
     return found;
   }
-  // The code of the cell of a level that holds (query, key). Undefined until its tile has loaded, when `then` is
-  // called. Throws the error of its loading.
+  // The code of the cell of a level that holds (query, key). Undefined until its tile has loaded, which calls `then`.
+  // Throws if the tile cannot be loaded.
   function code_at(map, level, query, key, then) {
     const i = query >> level, j = key >> level;
     if (level === coarsest) return map.whole.codes[i * map.whole.width + j];

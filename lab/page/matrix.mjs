@@ -149,7 +149,7 @@ export function attention_card(above, {input, expected, predicted, queries, bloc
   const n = input.length, slots = n + expected.length, first_row = slots - queries;
   const name = slot => slot < n ?
       `slot ${slot + 1} (${input[slot]})` :
-      `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, says ${predicted[slot - n]})`;
+      `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, answered ${predicted[slot - n]})`;
   const tell = tell_slots({first_row, block, slots, name});
   const about = block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '';
   const label = `${of}layer ${chosen.layer + 1}, ${chosen.head ? `head ${chosen.head}` : 'maximum over heads'}`;

@@ -234,7 +234,7 @@ def test_pgf_is_for_input_and_has_no_pictures_beside_it(tmp_path):
     (["PAGE", "-o", "x.docx"], "-o x.docx: what kind of file is this? Name it .pdf"),
     (["PAGE", "-o", "x.pdf", "--width", "0"], "--width 0: use column (84 mm), page (174 mm), or a number"),
     (["PAGE", "-o", "x.pdf", "--width", "wide"], "--width wide: use column"),
-    (["PAGE", "-o", "x.pdf", "--label", "rope=RoPE"], "--label rope=RoPE: no curve or text has that name; write NAME=TEXT"),
+    (["PAGE", "-o", "x.pdf", "--label", "rope=RoPE"], "rope=RoPE: no curve or text has that name; write NAME=TEXT"),
     (["PAGE", "-o", "x.pdf", "--only", "b"], "--only b: there is no such figure; there are a"),
     (["PAGE", "-o", "x.pdf", "--style", "nobody"], "--style nobody: there is no such file, and matplotlib has no such"),
     (["EMPTY", "-o", "x.pdf"], "has no figures: give a page of `poslab report`"),

@@ -184,7 +184,7 @@ def test_a_class_that_is_written_anew_takes_the_place_of_the_old_one():
     ({"name": "even_pairs"}, "there is a task even_pairs already"),
     ({"name": "My task"}, "cannot be the name of a task"),
     ({"options": {"a": "b"}}, "give a bool, an int or a float"), ({"options": {"answer": 3}}, "a method has that name"),
-    ({"options": {"a b": 1}}, "the name of a variable")])
+    ({"options": {"a b": 1}}, "a Python identifier")])
 def test_names_of_tasks_are_looked_at(members, words):
     with pytest.raises(ValueError, match=words):
         type("Mine", (pl.Task,), members)

@@ -32,10 +32,10 @@ export function baseline_curves(baselines) {
 // The legend of strips and grey lines, below the lanes. edge: the trained length.
 export const lanes_legend = edge => element(
     'p', {class: 'note legend-strips'}, element('span', {class: 'key met'}),
-    ' met in training (upper row: all that it met; lower row: what a string of this length needs) ',
+    ' met in training (upper row: all values met in training; lower row: those that a string of this length needs) ',
     element('span', {class: 'key unmet'}), ' needed, but never met. ', element('b', {}, 'Bold'),
     ` is what the scheme reads. A string of ${edge} with as many slots for its answer has ${2 * edge} positions. `,
-    'Values are counted one by one: a whole string of neighbours may be new where each gap is not (lecture, scene 5). ',
+    'Values are counted one by one: a string with only small gaps may be new even if no gap is (lecture, scene 5). ',
     'Grey lines take no understanding: ',
     Object.values(BASELINES).map(([dash, words]) => {
       const line = element('span', {class: 'key', 'aria-hidden': 'true'});
@@ -127,7 +127,7 @@ export class Card {
     for (const {key, words, picture, said, row} of this.strips) {
       const strip = seen?.[key], share = strip?.share, read = seen?.reads === key;
       row.classList.toggle('reads', read);
-      row.hidden = !seen && row.hidden;  // a lane that trains again keeps its place
+      row.hidden = !seen && row.hidden;  // the row keeps its place while the lane trains again
       if (!strip) {
         picture.replaceChildren();
         said.textContent = seen ? 'it has none' : '';

@@ -109,8 +109,8 @@ export function dispersion_view(app) {
   });
   const node = view_of(
       'dispersion', 'Dispersion',
-      'A row of attention shares one whole among all keys: with more keys each gets less, and what should ' +
-          'stand out drowns. All logits divided by a temperature below 1 make it sharper again. Whether the ' +
+      'A row of attention weights sums to 1: with more keys each gets less, and a key that should stand out ' +
+          'may drown. Dividing all logits by a temperature below 1 makes attention sharper again. Whether the ' +
           'answers then get better is another question, so the accuracy stands beside it.',
       picker, panel);
   return {node, lanes: []};

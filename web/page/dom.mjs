@@ -14,7 +14,7 @@ export function table_of(caption, rows, head = []) {
   return element('table', {}, element('caption', {}, caption), head.length ? element('thead', {}, names) : null,
                  element('tbody', {}, rows));
 }
-// The place of an error.
+// The paragraph for an error message.
 export const fault = () => element('p', {class: 'bad', role: 'status'});
 // A line that is read aloud when it changes.
 export const live = (name = 'verdict') => element('p', {class: name, 'aria-live': 'polite'});
@@ -46,7 +46,7 @@ export function number(value, low, high, change = kept => {}) {
   const onchange = () => {
     const least = Number(input.min), most = Number(input.max);  // which may have changed
     const asked = Math.round(Number(input.value)), kept = Math.min(most, Math.max(least, asked || least));
-    if (kept !== asked) say(`That takes a whole number from ${least} to ${most}. It is ${kept} now.`);
+    if (kept !== asked) say(`The field takes a whole number from ${least} to ${most}. It is ${kept} now.`);
     input.value = kept;
     change(kept);
   };
@@ -136,7 +136,7 @@ export async function save_png(name, text, width, height) {
   await image.decode();
   canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
   const blob = await new Promise(done => canvas.toBlob(done, 'image/png'));
-  if (!blob) return say('The browser could not make a PNG of this picture. The SVG has the same.', {bad: true});
+  if (!blob) return say('The browser could not make a PNG of this picture. Save the SVG instead.', {bad: true});
   save(name, blob, 'image/png');
 }
 export async function copy(text, what) {

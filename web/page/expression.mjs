@@ -41,7 +41,7 @@ function tokens_of(text) {
       const rest = text.slice(from).trim();
       if (!rest) break;
       const column = from + text.slice(from).search(/\S/) + 1;
-      refuse(`Column ${column}: “${[...rest][0]}” has no meaning here. There are numbers, i, j, h, n, + - * / % ^, ` +
+      refuse(`Column ${column}: “${[...rest][0]}” has no meaning here. Use numbers, i, j, h, n, + - * / % ^, ` +
           'comparisons, and functions such as abs(i - j).');
     }
     const [, number, name, sign] = found, column = shape.lastIndex - (number ?? name ?? sign).length + 1;
@@ -122,7 +122,7 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
       take(')', 'to close the bracket');
       return inner;
     }
-    if (name === undefined) refuse(`${place()}: ${said()} stands where a value should.`);
+    if (name === undefined) refuse(`${place()}: ${said()} stands where a value should be.`);
     ++at;
     if (variables.includes(name)) return values => values[name];
     if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
@@ -134,7 +134,7 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
         `There are ${variables.join(', ')}, pi, e, and ${FUNCTION_NAMES.join(', ')}.`);
   }
   const tree = rule();
-  if (at < tokens.length) refuse(`${place()}: ${said()} stands where a sign such as + or * should, or nothing.`);
+  if (at < tokens.length) refuse(`${place()}: ${said()} stands where a sign such as + or *, or the end, should be.`);
   return tree;
 }
 

@@ -84,8 +84,8 @@ export function parted(runs, others) {
   }
   return [inside, outside];
 }
-// strip: {trained, needed, low, high}, runs of values: above those in training, below those of a test, in two colours
-// for values in training and others.
+// strip: {trained, needed, low, high}, with runs of values. The upper row shows those in training, the lower row those
+// of a test, in one colour if training had them and in another if not.
 export function strip_shapes(strip, width, height) {
   const {low, high} = strip, cell = width / Math.max(1, high - low + 1), half = Math.floor(height / 2) - 1;
   const bar = (from, to, y, colour) => `<rect x="${r((from - low) * cell)}" y="${y}" ` +

@@ -134,7 +134,7 @@ export function inside_view(app) {
     if (app.asked_task && app.asked_task !== task?.name) state.string = '';
     app.asked_task = task?.name;
     line.value = state.string || (task?.example.input ?? '');
-    longer.hidden = true;  // shown if a doubled string is one of the task
+    longer.hidden = true;  // shown if the task accepts the string doubled
     if (task)
       chosen.engine.call('ask', task.example.input + task.example.input, {})
           .then(() => lane === chosen && (longer.hidden = false), () => {});
@@ -151,8 +151,8 @@ export function inside_view(app) {
       verdict, block('two', element('div', {}, table),
                      element('div', {}, row(field('layer', layer), field('head', head)), map.node, heads)),
       element('h2', {}, 'Where the tokens stand'),
-      note('A model trained on random positions has hardly ever met a string of neighbours. Set every token 1 ' +
-          'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
+      note('A model trained on random positions has hardly ever seen all tokens at neighbouring positions. Set them ' +
+          '1 apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
       row(field('distance between neighbours', stretch), stretched, field('token', token), field('to position', moved),
           button('Move it', () => move(Number(token.value), Number(moved.value)))),
       field('positions, one for each slot of input and answer', where));

@@ -13,7 +13,7 @@ export const strip_lengths = edge => lengths_at(edge, [.25, .5, 1, 1.1, 1.25, 1.
 export const dispersion_lengths = edge => lengths_at(edge, [.5, 1, 1.5, 2, 3, 4, 5]);
 const plan_of = (until, lengths, every = 25) => ({until, every, lengths, strings: 24});
 
-// The engine's counts, as runs of values: a hundredth of the size.
+// The engine's counts, as runs of values, which take a hundredth of the space.
 export function in_runs(seen) {
   const made = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
@@ -201,7 +201,7 @@ export class Lane {
   }
   #use(engine) {
     this.engine = engine;
-    // Without `about`, a training begins: messages are of the model before.
+    // Without `about` a training is about to begin: messages are still those of the previous model.
     const on = (event, hear) => engine.on(event, said => this.about && hear(said));
     on('steps', ({steps}) => {
       this.log.push(...steps);

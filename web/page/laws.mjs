@@ -104,7 +104,7 @@ export function laws_of_frequencies(list, {trained = 40} = {}) {
       'as in RoPE' : `pair ${rises + 1} is faster than pair ${rises}`),
     finding('No pair turns more than half a circle a position', fast < 0, fast < 0 ?
       'so no pair is mistaken for a slower one' : `pair ${fast + 1} does, and looks like a slower one`),
-    finding('Pairs that come round in training', null, `${whole} of ${list.length}; the others have shown a part of ` +
-      'their circle only, and longer strings show more')
+    finding('Pairs that complete a turn in training', null, `${whole} of ${list.length}; the others have covered ` +
+      'only a part of their circle, and longer strings cover more')
   ];
 }

@@ -90,7 +90,7 @@ function lane_chart(app, pick, at) {
   const {holder, again} = filling((holder, {width, height}) => {
     const length = Number(by_length.value);
     shown.textContent = length;
-    // Draws the baselines once, as one of the first screen's three lines.
+    // Draws only the majority baseline, and only once.
     const plain = baseline_curves({majority: lanes[0].baselines.majority});
     const curves = plain.concat(lanes.flatMap(
         lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length))));
@@ -202,9 +202,9 @@ export const SCENES = [
     line: 'Give short strings the positions of long ones.',
     draw: app => [block('two', element('div', {}, scene_randomized()),
                         element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
-    notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order (in the model, 40 slots draw 40 of ' +
-        '400). So no position of a longer string is new. Ruoss et al. 2023. Same scheme, as many weights; only the ' +
-        'numbers on the tokens differ. Counted are digits, not whole strings.',
+    notes: 'Twenty tokens draw twenty numbers from a large pool, in rising order (in the model, 40 slots draw 40 of ' +
+        '400). So no position of a longer string is new. Ruoss et al. 2023. The scheme and the number of weights are ' +
+        'the same; only the numbers on the tokens differ. Accuracy counts digits, not whole strings.',
     step: '12_randomized'
   },
   {

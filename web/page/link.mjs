@@ -148,7 +148,7 @@ export function check_names(state, catalog) {
       try {
         read_expression(own);
       } catch (wrong) {
-        problems.push(`The link has a bias of one’s own that cannot be read. ${wrong.message} It is rope now.`);
+        problems.push(`The link has a user’s bias that cannot be read. ${wrong.message} It is rope now.`);
         lane.encoding = 'rope';
       }
     check('positions', catalog.samplers, lane, 'positions', 'sequential');

@@ -1,5 +1,5 @@
-// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; those
-// that the program can spell may race.
+// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; it may
+// race if the program can spell it.
 import {calibrated_bias} from './bias.mjs';
 import {choice, element} from '../../lab/page/element.mjs';
 import {block, button, draw_chart, fault, field, is_narrow, note, say, set_stale, table_of, view_of} from './dom.mjs';
@@ -12,7 +12,7 @@ const FUNCTIONS = ` Functions: ${FUNCTION_NAMES.join(', ')}; if(c, a, b).`;
 const KINDS = {
   bias: {
     words: 'a bias', first: '-abs(i - j) / 2^(2*h + 2)', read: text => read_expression(text), laws: laws_of_bias,
-    help: 'What is added to the logit of query i and key j in head h (from 0), with n slots. It may race if it ' +
+    help: 'The term added to the logit of query i and key j in head h (from 0), with n slots. It may race if it ' +
         `depends on j - i and h alone.${FUNCTIONS}`
   },
   positions: {
@@ -21,7 +21,7 @@ const KINDS = {
   },
   frequencies: {
     words: 'frequencies', first: '1, 0.1, 0.01, 0.001', read: read_frequencies, laws: laws_of_frequencies,
-    help: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …'
+    help: 'Radians per position for each pair of channels of a head, the fastest first: RoPE has 1, 0.1, 0.01, …'
   }
 };
 
@@ -59,7 +59,7 @@ export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10
   // Pair m of the program turns by base^(-2m/D) / factor_m.
   const pairs = head_dim / 2;
   if (!Number.isInteger(pairs))
-    return {why: 'The width in the race gives no even number of channels to each head; change width or heads.'};
+    return {why: 'With the width in the race a head has no even number of channels; change width or heads.'};
   if (read.length !== pairs)
     return {why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
         `${read.length}: give ${pairs}, or change width and heads in the race.`};

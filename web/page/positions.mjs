@@ -126,8 +126,8 @@ export function positions_view(app) {
   const sampler = choices(catalog.samplers.map(({name}) => ({name})), options.positions,
                           name => (options.positions = name, draw()));
   const turns = figure(
-      'How many positions a pair of channels takes for one turn, on a logarithmic axis: blue comes round within ' +
-          'the longest string of training, red does not',
+      'How many positions a pair of channels takes for one turn, on a logarithmic axis: blue pairs complete one ' +
+          'within the longest string of training, red pairs do not',
       waves);
   const matrices = block('matrices', all.map(one => one.node));
   const node = view_of(

@@ -80,7 +80,7 @@ export function start_view(app) {
   function again_at(length) {
     return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length))).map(lane => {
       const plain = lane.at(length, lane.baselines.majority), value = lane.at(length);
-      return `Trained again, ${lane.name} has ${percent(value)} there, ` +
+      return `Trained again, ${lane.name} scores ${percent(value)} there, ` +
           (value < plain + .05 ? `no better than the dashed line (${percent(plain)}).` : 'well above the dashed line.');
     }).join(' ');
   }
@@ -98,7 +98,7 @@ export function start_view(app) {
   const lead = `${learned_words(asked_of, edge)} They differ in one thing: how they know where a digit stands. ` +
       'What happens when the strings get longer?';
   const about_positions = note(
-      'A position is the number that a token carries: 0, 1, 2, … as it is counted. With “randomize positions” each ' +
+      'A position is the number that a token carries: usually 0, 1, 2, … With “randomize positions” each ' +
           `string gets rising numbers at random from ${app.recorded_state().max_position}, so that short strings ` +
           'meet the numbers of long ones; “unsorted” shuffles these. New to this? Begin with ',
       to_lecture, '.');

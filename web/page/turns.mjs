@@ -1,6 +1,6 @@
 // Training models take turns of some 80 ms: at most as many compute at once as there are cores, and one fewer for a
-// moment after an input of the visitor, so that the page keeps up with their hand. More at once would be no faster:
-// they would take each other's time, and the picture's.
+// moment after the visitor's input, so that the page stays responsive. More at once would be no faster: they would
+// take time from each other, and from drawing.
 
 const MOMENT = 500;  // milliseconds
 
@@ -15,7 +15,7 @@ export class Turns {
   }
   moved() { this.#moved = this.now(); }
   most() { return Math.max(1, this.cores - Number(this.now() - this.#moved < MOMENT)); }
-  // A model has had its turn or begins, and asks for another one, or has ended. The first request is served first.
+  // Called when a model begins or has had its turn, and asks for one (`again`), or has ended. First come, first served.
   back(engine, again) {
     this.#taken.delete(engine);
     this.#asked = this.#asked.filter(one => one !== engine);

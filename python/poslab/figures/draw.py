@@ -85,7 +85,7 @@ def _curve(axes, curve, times, n, baselines):
 def marks(axes, figure):
     """Draws marks. figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high],
     ...]}, and maybe "hollow"), each with a bar from low to high, which may be equal. "joined" are bars behind marks,
-    [[row, from, to], ...], "levels" ({"name", "x"}) dashed lines. A mark outside the axis is an arrow and its number."""
+    [[row, from, to], ...], "levels" ({"name", "x"}) dashed lines. Marks outside the axis are arrows with numbers."""
     times, names = 100 if figure.get("percent") else 1, figure["rows"]
     left, right = times * figure["x_low"], times * figure["x_high"]
     for n, level in enumerate(figure.get("levels", [])):
