@@ -1,4 +1,4 @@
-// The measured limits of this machine: the rates of large products and of copies, to which tables compare.
+// The measured limits of this machine, the rates of large products and of copies, with which tables compare speeds.
 #pragma once
 #include <cstdint>
 

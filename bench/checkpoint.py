@@ -1,4 +1,4 @@
-"""The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint that the latter writes.
+"""The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint by transformers.
 
 `name` is the subcommand of poslab_bench, generate or t5; its peers are bench/peers/transformers_NAME.py and
 jax_NAME.py. With --precision bf16 all sides read 16-bit weights, and poslab in fp32 takes turns with them.
@@ -15,11 +15,11 @@ from sides import ROOT, built
 
 
 def parser(about, peers, turns, seconds):
-    """The options of both programs. `turns`: what --seconds limits, for its help text."""
+    """The options of both programs. `turns`: the words for --seconds in its help text."""
     cores = len(os.sched_getaffinity(0))
     parser = command.parser(about)
     parser.add_argument("--threads", type=command.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
-    parser.add_argument("--seconds", type=float, default=seconds, help=f"of {turns}, at least 3 rounds")
+    parser.add_argument("--seconds", type=float, default=seconds, help=f"time of {turns}, at least 3 rounds")
     parser.add_argument("--peers", type=command.names, default=list(peers), help=", ".join(peers))
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of all sides (fp32)")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])

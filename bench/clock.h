@@ -1,4 +1,4 @@
-// How many seconds something runs.
+// Measures seconds.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -32,16 +32,16 @@ def parser(about):
 def check(parser, options, peers, remedy):
     """Exits if a peer's name is unknown, or a program does not run. remedy: how to install the peers' Python."""
     if unknown := set(options.peers) - set(peers):
-        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(peers)}")
+        parser.error(f"--peers {', '.join(unknown)}: there is no such peer; known are {', '.join(peers)}")
     for what, way in (("program", "build the target poslab_bench"), ("python", remedy)):
         found = shutil.which(str(getattr(options, what)))  # a path, or a name on PATH
         if not found:
-            parser.error(f"--{what} {getattr(options, what)} is no program that runs here; {way}")
+            parser.error(f"--{what} {getattr(options, what)} does not run here; {way}")
         setattr(options, what, os.path.abspath(found))  # sides start in the root of the tree
 
 
 def processor():
-    """With its family, as virtual machines may give generations one name; AMD's is 25 for Zen 3 and 4, 26 for Zen 5."""
+    """Its name, with the family, as virtual machines may name generations alike; AMD: 25 for Zen 3 and 4, 26 for 5."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
         facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -71,8 +71,8 @@ def commit(program=""):
 
 
 def keep_row(path, row, tree):
-    """Writes rows to a table with commits; a new row replaces the one with the same first cell. Nothing is written if
-    commit() found a changed tree before the first row."""
+    """Writes rows into a table, with their commit; a new row replaces the one with the same first cell. Nothing is
+    written if commit() found a changed tree before the first row."""
     if not tree or tree.endswith("-dirty"):
         return
     row = {**row, "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()}
@@ -106,7 +106,7 @@ def save(path, task, results, program="", **more):
 
 
 def run(main):
-    """Runs main(), and closes its sides even after an interrupt: paused sides would not end by themselves."""
+    """Runs main(), and closes its sides even after an interrupt, as paused sides would not end by themselves."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         main()

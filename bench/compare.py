@@ -4,7 +4,7 @@
 For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
 and must agree: a side that disagrees is named and counts in no ratio, and the status is 1. Then the sides take turns of
 a few steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that conditions are the
-same for all. Large products take a turn, too: they are the ceiling. Standard library only.
+same for all. Large products take turns, too, and give the ceiling. Standard library only.
 
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
@@ -57,7 +57,7 @@ class Configuration:
         self.ceiling, self.ceiling_rates = None, []
         try:
             self.start(task, (batch, threads, encoding, positions), more)
-        except BaseException:  # sides that were started are paused, and would never end
+        except BaseException:  # the started sides are paused, and would never end
             self.close()
             raise
 
@@ -81,7 +81,7 @@ class Configuration:
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
     def attempt(self, name, act):
-        """The result of act(), or None if a peer exits: it is left out, and its output kept. poslab must not exit."""
+        """The result of act(), or None if a peer exits, which is then left out. poslab itself must not exit."""
         try:
             return act()
         except (Ended, BrokenPipeError) as e:
@@ -91,7 +91,7 @@ class Configuration:
             self.sides = [side for side in self.sides if side.name != name or side.close()]
 
     def agree(self, what, size):
-        """Compares all sides with poslab; if factors are bf16, with poslab in fp32."""
+        """Compares all sides with poslab, or with poslab in fp32 if factors are bf16."""
         mine = self.beside.get("fp32", self.ours).tensors(what, size)
         for peer in self.sides if "fp32" in self.beside else self.sides[1:]:
             theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
@@ -187,7 +187,7 @@ def example(options, threads, encoding, positions):
     finally:
         c.close()
     print(f"example preset, {task}, {encoding} {positions}, {threads} threads: {EXAMPLE['steps']:,} steps,")
-    print(f"from the mean of {len(sizes)} of lengths 1 .. 40")
+    print(f"from the mean of {len(sizes)} steps at lengths 1 .. 40")
     for name, side in r["sides"].items():
         side["example_seconds"] = statistics.mean(side["ms"]) * EXAMPLE["steps"] / 1e3
         minutes = side["example_seconds"] / 60
@@ -202,7 +202,7 @@ def example(options, threads, encoding, positions):
 
 
 def scaling(options, length, encoding, positions):
-    """The speedup of poslab by threads: the same step with each number of threads, in turns."""
+    """The speedup of poslab with more threads: the same step with each number of threads, in turns."""
     sides = []
     try:
         for n in options.threads:
@@ -263,7 +263,7 @@ def parse():
         options.threads = [cores]  # threads only feed the GPU
     rerope = options.decoder and any(name.startswith("rerope:window=") for name in options.encoding or [])
     if unknown := [name for name in options.encoding or [] if name not in SCHEMES and not rerope]:
-        parser.error(f"--encoding {', '.join(unknown)}: it takes {', '.join(SCHEMES)}; the decoder rope and "
+        parser.error(f"--encoding {', '.join(unknown)}: it takes {', '.join(SCHEMES)}; with --decoder rope and "
                      "rerope:window=N")  # fmt: skip
     known = PEERS | (ON_GPU if options.device == "cuda" else {}) | (REROPE if rerope else {})
     if options.peers is None:
@@ -320,7 +320,7 @@ def main():
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
     print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns, 28 to start, agree and compile:")
-    print(f"{minutes:.0f} minutes; less where torch finds what it compiled before")
+    print(f"{minutes:.0f} minutes, or less if torch has compiled some of it before")
     for number, wish in enumerate(wanted, 1):
         if sys.stderr.isatty():
             print(f"{number} of {len(wanted)}: {' '.join(map(str, wish))}", end="\033[K\r", file=sys.stderr, flush=True)
@@ -332,7 +332,7 @@ def main():
             print(table.heading(options.peers))
         print(table.row(r, options.peers), flush=True)
         for name, words in r["failed"].items():
-            print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a word'}", flush=True)
+            print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a message'}", flush=True)
         for words in r["disagreed"].values():
             print(f"      {words}; it counts in no ratio", flush=True)
         if options.out:

@@ -84,7 +84,7 @@ void time_engines(int turns) {
       std::map<std::string, TimedStep> steps;
       std::map<std::string, std::vector<double>> ms;
       for (const std::string& by : engines) steps[by] = model.make(by);
-      for (int turn = -1; turn < turns; ++turn)            // the first one warms up, and counts only for naive
+      for (int turn = -1; turn < turns; ++turn)            // the first turn warms up, and counts only for naive
         for (const std::string& by : engines)
           if ((turn < 0) == (by == "naive")) ms[by].push_back(1e3 * timed(steps[by]));
           else if (turn < 0) steps[by]();

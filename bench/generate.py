@@ -2,8 +2,8 @@
 """Tokens a second that poslab writes, beside transformers with the same checkpoint: ./dev bench generate.
 
 The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
-sides read 32 tokens, continue them greedily by 256, and must write the same tokens; in bf16, in which near ties may
-differ, their logits after the prompt must instead equal poslab's in fp32 to 5 %. Then they take turns, A B C,
+sides read 32 tokens, continue them greedily by 256, and must write the same tokens; in bf16, where near ties may be
+decided differently, their logits after the prompt must be within 5 % of poslab's in fp32. Then they take turns, A B C,
 C B A, ..., each alone on the cores while the others are stopped.
 """
 
@@ -50,7 +50,7 @@ def measure(options, folder, threads):
             exact, most = said[checkpoint.FP32]["logits"], PRECISIONS[options.precision][1]
             off = {name: math.dist(of["logits"], exact) / math.hypot(*exact) for name, of in said.items()}
             if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
-                sys.exit(f"logits differ from poslab's in fp32: {', '.join(far)} of their norm; nothing was timed")
+                sys.exit(f"logits differ from poslab's in fp32 ({', '.join(far)} of their norm); nothing was timed")
         take_turns(sides, options.seconds, "write", [options.size])
         summaries = {side.name: table.summary(side) for side in sides}
     finally:

@@ -19,7 +19,7 @@ using test::Tensors;
 
 using Clock = std::chrono::steady_clock;
 
-// A scalar whose gradient with respect to each element of y is 1.   written: when that gradient was complete
+// A scalar whose gradient with respect to each element of y is 1.   written: the time when that gradient was complete
 Tensor seed(const Tensor& y, Clock::time_point& written) {
   return record("seed", Tensor::full({1}, 0), {y}, [y, &written](const real*) {
     std::fill_n(y.grad_accumulator().at, y.size(), real(1));
@@ -81,7 +81,7 @@ void time_row_ends(const std::string& filter) {
   const int whole = 32, more = whole + lanes / 2;
   const std::vector<OpCase> short_rows = row_cases(whole), long_rows = row_cases(more);
   fmt::print(
-      "\nrows of whole vectors, n = {}, and of half a vector more, n = {}: what the half costs, in vectors of {}; "
+      "\nrows of whole vectors, n = {}, and of half a vector more, n = {}: the cost of the half, in vectors of {}; "
       "should be at most 1.3\n{:<18}",
       whole, more, lanes, "kernel");
   for (const char* pass : {"forward", "backward"}) fmt::print("{:>10} us{:>9}{:>9}", pass, more, "vectors");

@@ -25,7 +25,7 @@ namespace {
 // c = a b of n x n numbers, row by row.
 using Loops = void (*)(int n, const real* a, const real* b, real* c);
 
-// A sum for each number of c. Each term waits for the last one, and b's column is read from n rows.
+// A sum for each number of c. Each addition waits for the previous one, and b's column is read from n rows.
 void dots(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -35,7 +35,7 @@ void dots(int n, const real* a, const real* b, real* c) {
     }
 }
 
-// The same terms, row by row: neighbours are added to neighbours, so that the compiler vectorizes by itself. All of b
+// The same terms, row by row: the inner loop runs along rows of b and c, so that the compiler vectorizes it. All of b
 // is read again for each row of c.
 void rows(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i) {
@@ -58,7 +58,7 @@ void blocks(int n, const real* a, const real* b, real* c) {
 
 struct Rung {
   std::string name;
-  std::function<const real*()> run;  // gives c
+  std::function<const real*()> run;  // returns c
   double most_off;                   // difference from the first rung, relative to the largest number
 };
 

@@ -3,7 +3,7 @@
 
 A random LLaMA of 6 layers of width 256 with 8 heads of keys, float32, on all cores; PyTorch does all but attention. The
 sides take turns, A B C D, D C B A, ...; the median of their times is reported. sdpa and eager are the attention of
-transformers with RoPE; the others are pt.patch(model, ENCODING), and with rope that computes the same. If nothing is
+transformers with RoPE; the others are pt.patch(model, ENCODING), where rope computes the same as those. If nothing is
 uncommitted, the results are kept in bench/results/llama.csv, and results/readme.py --write puts them into
 docs/torch.md.
 """
@@ -58,7 +58,7 @@ def tokens_of(model, work):
 def main():
     words = parser(__doc__)
     words.add_argument("--turns", type=int, default=7, help="turns of each side; default: 7")
-    words.add_argument("--threads", type=int, help="those of PyTorch and of poslab; default: all cores")
+    words.add_argument("--threads", type=int, help="of PyTorch and of poslab; default: all cores")
     options = words.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)

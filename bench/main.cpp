@@ -1,4 +1,4 @@
-// poslab_bench: measuring programs. bench/compare.py drives `serve` and `ceiling`, bench/generate.py `generate`, and
+// poslab_bench measures poslab. bench/compare.py drives `serve` and `ceiling`, bench/generate.py `generate`, and
 // bench/t5.py `t5`; `kernels`, `naive`, `schemes`, `products`, `ladder` and `decoder` print tables.
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   return settings;
 }
 
-// The backend of a GPU, with the kernels of cuda/naive/. Throws BadInput without a GPU.
+// A backend for a GPU with the kernels of cuda/naive/. Throws BadInput without a GPU.
 const poslab::Backend& naive_backend() {
 #ifdef POSLAB_CUDA
   return poslab::cuda::as_naive_backend();
@@ -40,7 +40,7 @@ int main(int count, char** words) {
   using namespace poslab;
   CLI::App app("poslab_bench: measures poslab");
   int cores = 0;
-  CLI::App* model = app.add_subcommand("serve", "steps of a model on command; see bench/compare.py");
+  CLI::App* model = app.add_subcommand("serve", "runs steps of a model on command; see bench/compare.py");
   // The options of `poslab train` that affect the time of a step.
   const std::vector<std::string> names = {"task",         "encoding", "positions", "causal", "batch",
                                           "max_position", "dropout",  "device",    "matmul", "products"};
@@ -70,8 +70,8 @@ int main(int count, char** words) {
   CLI::App* rungs_of_cpu = app.add_subcommand("ladder", "one product, from a dot product to tiles of pairs");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
-  CLI::App* writer = app.add_subcommand("generate", "text from a checkpoint on command, for bench/generate.py");
-  CLI::App* reader = app.add_subcommand("t5", "states of a T5's encoder on command, for bench/t5.py");
+  CLI::App* writer = app.add_subcommand("generate", "writes with a checkpoint on command, for bench/generate.py");
+  CLI::App* reader = app.add_subcommand("t5", "computes states of a T5's encoder on command, for bench/t5.py");
   std::string checkpoint;
   Rounding rounded = Rounding::fp32;
   Device where = Device::cpu;
@@ -84,7 +84,7 @@ int main(int count, char** words) {
         ->transform(CLI::Transformer(
             std::map<std::string, Rounding>{{"fp32", Rounding::fp32}, {"bf16", Rounding::bf16}}));
   }
-  CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
+  CLI::App* sgemm = app.add_subcommand("ceiling", "computes large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
 #ifdef POSLAB_CUDA

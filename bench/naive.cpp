@@ -17,7 +17,7 @@ namespace {
 using test::OpCase;
 using test::Tensors;
 
-// While such an object lives, Device::cuda is this backend.
+// While an object of this class lives, Device::cuda is the given backend.
 class Instead {
  public:
   explicit Instead(const Backend& b) : before_(backend(Device::cuda)) { add_backend(Device::cuda, b); }
@@ -44,8 +44,8 @@ void both(const OpCase& c, const Tensors& x) {
   backward(ones_behind(c.op(x)));
 }
 
-// Seconds of one step of the op alone, recorded and replayed with one call like steps of training, so that the host's
-// work is hidden except for the shortest ops. The least of several rounds.
+// Seconds of a step that has only this op, recorded and replayed with one call like steps of training, so that the
+// host's work is hidden except for the shortest ops. The shortest of several rounds.
 double time_of(const std::function<void()>& work, double seconds) {
   const Backend& gpu = backend(Device::cuda);
   const auto round = [&](int steps) {
@@ -72,7 +72,7 @@ Numbers results(const OpCase& c, const Tensors& x) {
   for (const Tensor& xi : x) all.push_back(xi.grad().values());
   return all;
 }
-// A vanishing gradient has only rounding errors, which are compared with the largest number of all.
+// A gradient that should vanish has only rounding errors, which are compared with the largest number of all tensors.
 double difference(const Numbers& a, const Numbers& b) {
   double most = 0, largest = 0;
   for (size_t n = 0; n < a.size(); ++n)
@@ -100,7 +100,7 @@ std::vector<Beside> time_naive(const std::vector<OpCase>& cases, const Backend& 
   const Tensor one({1}, Device::cuda);
   const double least = time_of([&] { fast.fill(one.data(), 1, 1); }, seconds);
   fmt::print("{}: microseconds of an op in a step of its own, with the kernels of cuda/naive and with the fast ones.\n"
-             "A step that does nothing takes {:.1f}: shorter times are the host's. backward: all gradients, a step\n"
+             "A step that does nothing takes {:.1f}: times as short are the host's. backward: all gradients, a step\n"
              "with both passes less one with the forward pass. off: largest difference / largest number.\n"
              "{:<18}{:<64}{:>12}{:>10}{:>8}{:>16}{:>10}{:>8}{:>9}\n",
              fast.name(), least * 1e6, "kernel", "case", "naive us", "fast us", "ratio", "backward naive", "fast us",

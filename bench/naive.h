@@ -16,7 +16,7 @@ struct Beside {
 };
 
 // Prints a line for each case whose kernel contains `filter` and exists in `naive`, a backend of Device::cuda, beside
-// the fast one (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
+// the fast kernel of backend(Device::cuda). Each case is timed for about `seconds` in four ways.
 std::vector<Beside> time_naive(const std::vector<test::OpCase>& cases, const Backend& naive, const std::string& filter,
                                double seconds);
 

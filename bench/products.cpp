@@ -38,8 +38,8 @@ struct Runner {
   }
 };
 
-// Each library takes turns of a few products. The pause lets the others' threads stop spinning; the first product of a
-// turn wakes its own threads and does not count.
+// The libraries take turns of a few products. The pause lets the other libraries' threads stop spinning; the first
+// product of a turn wakes the library's own threads and does not count.
 void take_turns(std::vector<Runner>& runners) {
   const auto start = std::chrono::steady_clock::now();
   for (int turn = 0; turn < 5 || seconds_since(start) < 0.5; ++turn)
@@ -57,7 +57,7 @@ void check_agreement(const Tensor& ours, const std::vector<real>& theirs, const 
       failure("bench: {} and matmul differ at element {}: {} and {}", name, i, theirs[size_t(i)], ours.data()[i]);
 }
 
-// In bf16 the other libraries get rounded factors, while ours rounds and packs within its time. Sums are in fp32.
+// For bf16 the other libraries get rounded factors, while our time includes rounding and packing. Sums are in fp32.
 std::vector<uint16_t> halves(const Tensor& x) {
   std::vector<uint16_t> all;
   for (const real v : x.values()) {

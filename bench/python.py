@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A training step from Python beside the command line's, and one with an encoding written in Python beside one with
-its C++ twin; also the strings of a task: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turns, and in
+"""Times a training step from Python and from the command line, with an encoding written in Python and with its C++
+twin; also the strings of a task: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turns, and in
 processor time, as other programs may run."""
 
 import os

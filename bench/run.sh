@@ -4,7 +4,7 @@
 #   (none)        training, evaluation and memory beside PyTorch and JAX, which come into .venv (6 GB): 40 minutes;
 #                 --quick two; --schemes the most used schemes, 20 minutes; --decoder a causal decoder, a minute;
 #                 --example the time of the example preset; --help has the options
-#   kernels       every op alone, and products beside OpenBLAS and oneDNN, as shares of what this machine can do
+#   kernels       every op alone, and products beside OpenBLAS and oneDNN, as shares of this machine's limits
 #   decoder       attention and decoding with ReRoPE beside RoPE, to 16384 tokens: a minute
 #   generate      tokens a second that a checkpoint writes, beside transformers (.venv-huggingface): three minutes
 #   python        training from Python beside the command line, Python twins beside C++ encodings: a minute

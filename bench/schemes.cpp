@@ -18,7 +18,7 @@ namespace {
 
 constexpr int length = 20, rounds = 5;
 
-// Processor time: on one thread, the whole time less that of other programs.
+// Processor time, which on one thread is the whole time less that of other programs.
 template <class Run>
 double milliseconds(const Run& run) {
   const std::clock_t start = std::clock();
@@ -28,7 +28,7 @@ double milliseconds(const Run& run) {
 
 struct Side {
   State state;
-  double ms = 1e9;   // time of its fastest step
+  double ms = 1e9;   // time of the fastest step
 
   Side(const std::string& encoding, bool causal)
       : state(RunSpec(

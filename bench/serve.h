@@ -1,14 +1,14 @@
-// One line of commands in, one line of JSON out: the side of bench/compare.py that runs poslab.
+// poslab's side of bench/compare.py: for each line with a command it prints a line of JSON.
 //
 // The peers (bench/peers/) answer the same lines, except `size` and `lengths`. A size is "20+20": 20 input symbols, 20
 // output slots; a causal decoder reads "0+256", as every one of its slots is an output. The inputs of a step are drawn
 // within its time.
 //
-//   at the start                        {"program", "threads", "isa", "blas", "products", "symbols_in",
+//   (at the start)                      {"program", "threads", "isa", "blas", "products", "symbols_in",
 //                                       "symbols_out"}; a decoder adds "layers", "d_model" and "d_ff"
 //   size N                              {"size": of a batch with inputs of length N}
 //   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
-//   warm steps|eval SIZE...             anything the side does before it is fast
+//   warm steps|eval SIZE...             compiles and warms up, so that later commands run at full speed
 //   steps SIZE...                       {"ms": [a time for each], "loss": of the last}   draw, forward, backward, Adam
 //   eval SIZE...                        {"ms": ..., "accuracy": of the last}          draw, forward without tape, score
 //   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
@@ -31,7 +31,7 @@ class Served {
   using json = nlohmann::json;
   virtual ~Served() = default;
   virtual const Params& params() const = 0;
-  virtual json sizes() const = 0;                       // its part of the first line
+  virtual json sizes() const = 0;                       // this model's part of the first line
   virtual std::string size(int length) const = 0;
   virtual json lengths(int steps) const = 0;
   virtual json steps(std::istream& sizes) = 0;

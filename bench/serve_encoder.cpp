@@ -46,7 +46,7 @@ struct Encoder : Served {
     return double(s.correct) / double(s.scored);
   }
 
-  // A GPU runs its steps while the next ones are prepared, so each gets an equal share of the whole time.
+  // A GPU runs steps while the next ones are prepared, so each step counts an equal share of the whole time.
   json steps(std::istream& sizes) override {
     json ms = json::array();
     const bool on_cpu = state.params.device() == Device::cpu;

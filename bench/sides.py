@@ -1,4 +1,4 @@
-"""The compared programs: started, checked for agreement, and paused while another has its turn."""
+"""Starts the compared programs, checks that they agree, and pauses each while another has its turn."""
 
 import array
 import json
@@ -13,13 +13,13 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
-ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
+ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # an additional peer on a GPU
 # For ReRoPE in the decoder; the other forms compute both matrices of logits in full.
 REROPE = {"torch flex": ["torch", "--form", "flex", "--compile"]}
-# How products round. First the environment of the peers on a GPU, which all but poslab need to allow TF32, JAX with its
-# own variable. Then the bound of a side's difference to poslab in loss and logits, relative to their norm; gradients
-# may differ ten times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides,
-# also poslab's bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
+# The rounding of products. First the environment variables that peers on a GPU need to allow TF32 (JAX has its own).
+# Then the bound of a side's difference from poslab in loss and logits, relative to their norm; gradients may differ ten
+# times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides, also poslab's
+# bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
 FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
     "fp32": (FULL, 1e-4),
@@ -47,7 +47,7 @@ class Disagree(Exception):
 
 
 class Side:
-    """A program that answers commands in lines with JSON (bench/serve.h). It is paused between them."""
+    """A program that answers each line with a command by a line of JSON (bench/serve.h). It is paused in between."""
 
     def __init__(self, name, command, threads, more_environment=()):
         # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
@@ -90,7 +90,7 @@ class Side:
         os.killpg(self.program.pid, signal.SIGSTOP)
 
     def turn(self, what, sizes):
-        """Steps whose time counts."""
+        """Runs steps whose time counts."""
         before = self.used_ms()
         ms = self.ask(f"{what} {' '.join(sizes)}")["ms"]
         self.ms += ms
@@ -133,7 +133,7 @@ class Side:
 
 
 def turns(seconds):
-    """Counts turns from 0 while there is time, at least three."""
+    """Yields 0, 1, 2, ... while there is time, but at least three numbers."""
     end, turn = time.monotonic() + seconds, 0
     while turn < 3 or time.monotonic() < end:
         yield turn
@@ -174,8 +174,8 @@ def start_peer(name, options, ours, batch, threads, encoding, positions, more=()
 
 
 def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
-    """|a - b| / |b| of loss, logits and each gradient, over all entries. Disagree if more than rounding differs: in
-    loss and logits more than `most`, in a gradient more than ten times that."""
+    """|a - b| / |b| of loss, logits and each gradient, over all entries. Raises Disagree if more than rounding differs:
+    more than `most` in loss and logits, more than ten times that in a gradient."""
     if ours.keys() != theirs.keys():
         raise Disagree(f"{peer} and poslab have different tensors: {sorted(ours.keys() ^ theirs.keys())}")
     errors = {}
@@ -184,8 +184,8 @@ def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
         if len(a) != len(b):
             raise Disagree(f"{name} has {len(a)} entries in poslab and {len(b)} in {peer}")
         errors[name] = math.dist(a, b) / math.hypot(*b)
-        # Of millions of inputs of a ReLU, a few are 0 up to rounding; if the sides differ in the sign, a gradient loses
-        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, with no such input.
+        # A few of millions of inputs of a ReLU are 0 up to rounding; if the sides differ in the sign, a gradient loses
+        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, without such inputs.
         if not errors[name] <= (most if name in ("loss", "logits") else 10 * most):
             raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)

@@ -1,4 +1,4 @@
-"""The analysis of compare.py's times: medians, ratios, shares of the ceiling, and the printed lines."""
+"""Analyses compare.py's times: medians, ratios, shares of the ceiling, and the printed lines."""
 
 import statistics
 
@@ -7,7 +7,7 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "to
 
 
 def encoder_flop(what, batch, inputs, outputs, encoding, hello):
-    """Additions and multiplications of the model's formulas: all slots in all layers, without savings.
+    """The number of additions and multiplications in the model's formulas: all slots in all layers, without savings.
 
     A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
     `relative` and `shaw` q r, and for `shaw` weights c, C each for each of the B T T pairs; W PE once for each of
@@ -55,8 +55,8 @@ def times(theirs, ours):
 
 
 def compare(sides, without=()):
-    """The ratios of a configuration: above 1, poslab is better. sides: {name: summary(side)}, poslab's first; peers in
-    `without` compute something else."""
+    """The ratios of a configuration: above 1, poslab is better. sides: {name: summary(side)}, poslab's first. Peers in
+    `without` count in no ratio."""
     ours = sides["poslab"]
     peers = {name: side for name, side in sides.items() if name != "poslab" and name not in without}
     if not peers:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Adds to the .venv of tests/reference/venv.sh what only bench/compare.py needs: JAX. Another 0.3 GB.
+# Adds JAX, which only bench/compare.py needs, to the .venv of tests/reference/venv.sh: another 0.3 GB.
 set -e
 cd "$(dirname "$0")/.."
 tests/reference/venv.sh

@@ -6,7 +6,7 @@ usage: ./dev bench web [--turns N] [--steps N]
 
 The engine runs in a Worker of the page itself, with the page's own code for it. Like the program, it begins anew in
 each turn, and both end with the same loss. Speed is by the clock, and by processor time, which other programs change
-less: that of the program from start to end, and that of all threads of the page. If nothing is uncommitted, the results
+less: the whole time of the program, and the time of all threads of the page. If nothing is uncommitted, the results
 are kept in bench/results/web.csv, and results/readme.py --write puts them into docs/web.md.
 """
 

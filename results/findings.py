@@ -1,13 +1,13 @@
-"""The values of the names in docs/results.md.in, finding by finding, from the tables in results/*/. An assert checks a
-statement of the page."""
+"""The values of the names in docs/results.md.in, finding by finding, from the tables in results/*/. Asserts check
+statements of the page."""
 
 from query import (ENCODINGS, TASKS, all_rows, asked, at_trained, by, column, done, in_words, listed, mean, one, points,
                    range_of, row, signed, table, whole, with_interval)  # fmt: skip
 
 
 def agreement(path):
-    """Counts of the comparisons in which the paper's first encoding leads by 2 points or more: those that agree, those
-    that are learned, those that agree with an interval above zero, and those that are not learned."""
+    """Counts comparisons in which the paper's first encoding leads by 2 points or more: those that agree, those that
+    are learned, those that agree with an interval above zero, and those that are not learned."""
     count = [r["verdict"] for r in table(path) if r["paper"] >= 0.02].count
     agree = count("agrees") + count("agrees in sign")
     return {"agree": agree, "of": agree + count("opposite"), "firm": count("agrees"), "unlearned": count("not learned")}
@@ -125,7 +125,7 @@ def accuracy(table, method, length, kind):
 
 
 def both(table, method, length):
-    """For repeated and for other texts."""
+    """Accuracy on repeated and on other texts."""
     return " and ".join(accuracy(table, method, length, kind) for kind in KINDS)
 
 
@@ -148,7 +148,7 @@ def unit(length, trained=64):
 
 
 def behind(kind):
-    """The lead of ReRoPE over the best form of plain NTK."""
+    """ReRoPE's lead over the best form of plain NTK, with that form's name."""
     ntk = best_of("methods", FORMS, kind, 512)
     ahead = float(accuracy("lengths", "ReRoPE-w32", 512, kind)) - float(accuracy("methods", ntk, 512, kind))
     return f"{ahead:.1f} ({FORMS[ntk]})"
@@ -180,8 +180,8 @@ def cost_of_far():
 
 # -- 5: every scheme ---------------------------------------------------------------------------------------------------
 
-# The effect of the formula (poslab explain) for any parameters, for the schemes in the picture: it prefers near keys,
-# or distinguishes far distances less than near ones.
+# Schemes in the picture whose formula (poslab explain), for any parameters, prefers near keys, and then those whose
+# formula distinguishes far distances less than near ones.
 DECAY = ("geometric", "lambda", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant",
          "alibi")  # fmt: skip
 BLURS = ("rerope", "self_extend")

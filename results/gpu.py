@@ -17,7 +17,7 @@ def of_commit(lines, name):
 
 
 def rates():
-    """Steps a second, encoder blocks as one kernel and op by op, and with products on tensor cores."""
+    """Steps a second: encoder blocks as one kernel, op by op, and with products on tensor cores."""
     found = {}
     for r in stage("rates")["rows"]:
         if "form" in r:
@@ -75,7 +75,7 @@ def peers():
 
 
 def profile(name):
-    """The counts of ncu for a step, for kernels with at least a hundredth of the time."""
+    """ncu's counts for a step, for kernels that take at least a hundredth of its time."""
     of = stage(name)
     rows = [[f"`{k['kernel']}`", str(k["launches"]), f"{k['us']:.1f}", f"{k['us_each']:.2f}",
              f"{100 * k['us'] / of['us']:.0f}", *(str(k[share]) for share in ("warps", "issue", "fma", "shared"))]

@@ -1,5 +1,5 @@
-"""The values of the names in docs/results-limits.md.in, as findings.py has those for docs/results.md.in, and the costs
-of missing results."""
+"""The values of the names in docs/results-limits.md.in, like findings.py for docs/results.md.in, and the costs of
+missing results."""
 
 import math
 import statistics

@@ -41,7 +41,8 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on the validation lengths; if equal, that of the trained loops."""
+    """For each seed the row with the best accuracy on the validation lengths; of equal ones, that with the trained
+    number of loops."""
     best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
     return [max(of, key=best) for of in by("seed", rows).values()]
 

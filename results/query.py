@@ -65,7 +65,7 @@ def mean(values):
 
 
 def write(path, rows, folders):
-    """Writes a committed table again. rows: None if the command names other folders than these."""
+    """Writes a committed table again. rows: None if the command names too few or too many folders."""
     if not rows:
         sys.exit(f"{sys.argv[0]}: no finished trial in the folders given; name {folders}")
     with (HERE / path).open("w", newline="") as file:
@@ -121,13 +121,13 @@ def tested(trial, column, path="table1-tiny/kept.jsonl"):
 
 @functools.cache
 def at_trained(task, encoding, positions):
-    """Mean accuracy at the lengths of training, 1 to 20, of table 1 at size tiny: over lengths and seeds."""
+    """Mean accuracy of table 1, size tiny, over the trained lengths, 1 to 20, and over seeds."""
     of = done("table1-tiny", task=task, encoding=encoding, positions=positions)
     return mean(mean(tested(r["id"], "accuracy")[:20]) for r in of)
 
 
 def bench(name):
-    """A table of bench/results/: its lines on the machine and the command, and its rows as texts."""
+    """A table of bench/results/: its comment lines (machine, command), and its rows as texts."""
     lines = (ROOT / "bench/results" / name).read_text().splitlines()
     notes = [line.strip("# ") for line in lines if line.startswith("#")]
     return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -172,7 +172,7 @@ def listed(items):
 
 def filled(path, names):
     """A template with each {{...}} evaluated like the braces of an f-string, {{mean(gains):.1f}}, and its paragraphs in
-    120 columns. No line begins with the % of a number, as the site takes such lines for comments."""
+    120 columns. No line begins with a number's %, as the site takes such lines for comments."""
     text = re.sub(r"\{\{(.+?)\}\}", lambda m: eval(f"f'''{{{m[1]}}}'''", dict(names)), path.read_text(), flags=re.S)
     wrapped = functools.partial(textwrap.wrap, width=120, break_long_words=False, break_on_hyphens=False)
     blocks = re.split(r"(\n\n|\n(?=- |[|<]))", text)

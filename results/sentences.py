@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks figures, and names the sentence that is wrong: in README.md a figure that does not follow from results/*/ and
-bench/results/; in a template of docs/results.md or docs/results-limits.md a figure that is typed; a page of results
-from other numerics than experiment/numerics.def that does not begin with "Old"; a picture with other numbers. Standard
-library only.
+"""Checks figures, and names each wrong sentence: in README.md, figures that do not follow from results/*/ and
+bench/results/; in the templates of docs/results.md and docs/results-limits.md, typed figures; pages of results with
+other numerics than experiment/numerics.def that do not begin with "Old"; pictures with other numbers. Standard library
+only.
 """
 
 import json
@@ -16,7 +16,7 @@ from query import HERE, ROOT, by, done, folders, mean, one, page, table, whole
 
 
 def demo():
-    """Sentences on docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
+    """README.md's sentences on docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
     lines = by("series", table("../docs/demo.csv"))
     last, plain, randomized = lines["chance"][-1]["x"], "positions=sequential", "positions=randomized"
     means = {name: f"{100 * mean(r['y'] for r in line if r['x'] > 20):.0f} %" for name, line in lines.items()}
@@ -61,8 +61,8 @@ def results():
 
 SENTENCES = {"README.md": (demo, speeds, results)}
 
-# The only figures that are typed on these pages, as they are no measurements: settings of trainings and tests, names,
-# and quotations of sources.
+# The only figures that may be typed on these pages, as they are not measurements: settings of trainings and tests,
+# names, and quotations of sources.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",
     r"seed=\[[\d,]*\]|seeds=2|lr=3e-4|learning rate 1e-3|at 3e-4",
@@ -78,7 +78,7 @@ SETTINGS = (
 
 
 def flat(text):
-    """The text on one line without invisible marks: links are their text."""
+    """The text on one line without invisible marks: links are replaced by their text."""
     return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
 
 
@@ -96,7 +96,7 @@ def faults():
         new = len(of["numerics"]) == 1 and of["numerics"][0] in numbers
         if new == ("Old: " in of["summary"]) or of["summary"] not in (HERE / folder / "README.md").read_text():
             is_new = "is of the committed numerics" if new else "is not of the committed numerics"
-            yield f"results/{folder}/README.md {is_new}, and its head says otherwise"
+            yield f"results/{folder}/README.md {is_new}, but its summary says otherwise"
     for picture in (make() for make in pictures.ALL):
         if pictures.description(picture.name) != picture.says:
             path = f"docs/results/{picture.name}.svg"

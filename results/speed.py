@@ -16,7 +16,7 @@ WRITERS = {"poslab": "poslab", "transformers": "transformers", "transformers sta
 
 
 def cell(r, name):
-    """Milliseconds of a side; those of the fastest peer are in bold."""
+    """Milliseconds of a side, in bold for the fastest peer."""
     if name not in r["sides"]:
         return "failed"
     text = f"{r['sides'][name]['median_ms']:.1f}"
@@ -24,7 +24,7 @@ def cell(r, name):
 
 
 def quoted(text):
-    """A program's output as a block of code."""
+    """A program's output as an indented code block."""
     return ["    " + line if line else "" for line in text.splitlines()]
 
 
@@ -36,8 +36,8 @@ def share(r):
 
 
 def speed_table(rows):
-    """A column for each measured peer, with "failed" where it could not run. If poslab without positions was measured,
-    too, a column has the ratio of a scheme's time to that."""
+    """A table with a column for each measured peer, and "failed" where it could not run. If poslab was also measured
+    without positions, a column has the ratio of the scheme's time to that."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
     measured = ["poslab", *(name for name in ("torch", "jax") if name in peers)]
     beside_none, cells = any("none_ms" in r for r in rows), []
@@ -84,7 +84,7 @@ def generate_lines(rows):
 
 
 def scaling_lines(runs):
-    """poslab alone: a step with one thread and with several, in turns; a number for each run."""
+    """poslab's speedup from several threads, measured in turns with one thread; a number for each run."""
     least, most = min(runs[0][0]["median_ms"], key=int), max(runs[0][0]["median_ms"], key=int)
     sizes, ratios = list(by("size", runs[0])), {}
     for r in (r for run in runs for r in run):

@@ -1,5 +1,5 @@
-# For tools/lint and tests/tools/alone.sh, which read each file of C++ by itself: the options that CMake gives some of
-# them, and those whose headers are not here.
+# For tools/lint and tests/tools/alone.sh, which read each C++ file by itself: the compiler options that CMake gives to
+# some files, and the files whose headers are not here.
 # shellcheck shell=bash
 module='' toolkit='' unread='^$'
 if ! module=$(.venv-python/bin/python -c 'import nanobind, sysconfig
@@ -28,6 +28,6 @@ options() {   # FILE
     tests/cuda/emulated/record_key.cpp) echo '-DPOSLAB_EMULATE -D__builtin_clear_padding(x)=' ;;   # clang 19 has none
     tests/support/places.cpp) echo '-DPOSLAB_SOURCE="" -DPOSLAB_PROGRAM="" -DPOSLAB_COMPILER=""' ;;
     cuda/* | tests/*) echo -DPOSLAB_EMULATE ;;
-    web/*) echo '-DPOSLAB_WEB -DPOSLAB_VERSION="" -Wno-unknown-attributes' ;;   # export_name is of WebAssembly
+    web/*) echo '-DPOSLAB_WEB -DPOSLAB_VERSION="" -Wno-unknown-attributes' ;;   # only WebAssembly has export_name
   esac
 }

@@ -1,10 +1,10 @@
 # For ./dev and the commands in tools/, which source this file: messages, packages, virtual environments, and builds
-# of a preset. It makes the top of the tree the current folder; bash 3.2, macOS's, must read it.
+# of a preset. It makes the top of the tree the current folder, and must run in macOS's bash 3.2.
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# shellcheck disable=SC2034                # this and the next are for those who source this file
+# shellcheck disable=SC2034                # this and the next are for scripts that source this file
 presets=$(sed -n 's/.*"name": "\([a-z0-9]*\)", "inherits".*/\1/p' CMakePresets.json | paste -sd ' ' -)
 # shellcheck disable=SC2034
 version=$(sed -n 's/^project(poslab VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt 2> /dev/null) || true
@@ -30,8 +30,8 @@ takes() {   # COUNT ARGUMENT...: prints this command's opening comment if asked,
 
 asks_help() { [[ " $* " == *' -h '* || " $* " == *' --help '* ]]; }   # ARGUMENT...
 
-# The known word that the typed one begins, or that is nearest to it: an edit adds, drops or changes a letter, or swaps
-# two that are side by side.
+# The known word that begins with the typed one, or that is nearest to it: an edit adds, drops or changes a letter, or
+# swaps two neighbours.
 nearest() {   # WORD KNOWN...
   printf '%s\n' "${@:2}" | awk -v word="$1" '
     function least(a, b) {return a < b ? a : b}
@@ -62,7 +62,7 @@ known() {   # KIND WORD KNOWN...: refuses an unknown word
   refuse "unknown $1 \"$2\"; there are ${*:3}"
 }
 
-# A folder that CMake configured for a tree elsewhere, as in a copy of that tree, goes: nothing in it can be used here.
+# Removes a build folder that CMake configured for a tree elsewhere, as in a copied tree: it cannot be used here.
 cmake() {
   local word before='' folder='' was
   for word; do
@@ -75,14 +75,14 @@ cmake() {
   if [[ $folder && -f $folder/CMakeCache.txt ]]; then
     was=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$folder/CMakeCache.txt")
     if [[ ! $was -ef $folder ]]; then
-      say "$folder was configured as $was, so it is removed and configured again; all is compiled again"
+      say "$folder was configured as $was, so it is removed, configured and compiled again"
       rm -rf "$folder"
     fi
   fi
   command cmake "$@"
 }
 
-# A header of a package manager without root, as conda or brew: beside a folder of the PATH, where CMake looks too.
+# A header from a package manager without root, such as conda or brew: beside a folder of the PATH, as CMake finds it.
 beside_path() {   # HEADER
   local folder
   while read -r -d : folder; do
@@ -101,11 +101,11 @@ present() {   # a file, a library, a file of clang, a module of Python, a header
     header:*) test -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/${1#header:}" ;;
     *.h | *.hpp) compgen -G "/usr/include/$1" || compgen -G "/usr/include/*-linux-*/$1" ||
                  compgen -G "/usr/local/include/$1" || beside_path "$1" ;;
-    *) PATH=$PATH:/usr/sbin:/sbin type -P "$1" ;;   # a user does not have those in the PATH
+    *) PATH=$PATH:/usr/sbin:/sbin type -P "$1" ;;   # a user's PATH lacks these folders
   esac > /dev/null
 }
 
-# The program's libraries that a build elsewhere brings along.
+# The program's libraries that a bundle or a build for another machine brings along.
 libraries() { awk '$1 ~ /-dev$/ && $1 !~ /boost/ && / program/ {print $1}' tools/packages.txt; }
 
 missing() {   # PURPOSE...: of tools/packages.txt
@@ -147,7 +147,7 @@ needs() {   # PURPOSE...: installs what is missing, if it can
   [[ -z $packages ]] || stop "installed, and still not where it is looked for: $packages"
 }
 
-# pip trusts a list of its own; the system's has the certificates of your network as well.
+# pip trusts only its own list of certificates; the system's has those of your network as well.
 trust_system() {
   local store=/etc/ssl/certs/ca-certificates.crt
   [[ ${PIP_CERT:-}${REQUESTS_CA_BUNDLE:-} || ! -f $store ]] || export PIP_CERT=$store
@@ -155,7 +155,7 @@ trust_system() {
 
 venv() { needs venv && trust_system && tests/tools/venv.sh "$@"; }   # NAME [OPTION OF PIP...]: .venv-NAME
 
-# The compiler of the CUDA kernels: one that is installed, or NVIDIA's from PyPI in .nvcc (0.5 GB), pinned, which
+# The compiler of the CUDA kernels: an installed one, or a pinned one from NVIDIA on PyPI, in .nvcc (0.5 GB), which
 # compiles and links on machines without a GPU too.
 nvcc() {
   if type -P nvcc; then return; fi
@@ -206,7 +206,7 @@ with_module() {   # PRESET TARGET...: a build that has the module, too
   more_options=()
 }
 
-# The module is of the release build, as the program is; .venv-python finds it there, and PyTorch where .venv has it.
+# The module is that of the release build; .venv-python finds it there, and PyTorch in .venv if it is there.
 python_module() {   # [TARGET...]
   with_module release poslab_python_types "$@" || return
   local packages
@@ -223,10 +223,10 @@ torch_venv() {
   done
 }
 
-# The references are made from the module, tables by the program, and links to files from what Git knows of them.
+# The reference pages are made from the module, tables by the program, and links to files from Git's list of files.
 site_ready() { needs site && python_module poslab_program && venv site; }
 
-spine() {   # what docs/spine.md lists, and nothing else
+spine() {   # builds the files that docs/spine.md lists, and nothing else
   needs spine && cmake -S cmake/spine -B build/spine -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build build/spine
 }
 

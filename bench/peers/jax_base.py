@@ -13,8 +13,8 @@ import jax.numpy as jnp
 
 
 def rounded(a, b):
-    """a @ b of factors rounded to bf16, summed in fp32. With fp32 as the result's type XLA takes the processor's
-    instruction: with results in bf16 a product takes 4 times as long, and so does a @ b of bf16 alone."""
+    """a @ b with factors rounded to bf16, summed in fp32. With fp32 as the result's type XLA uses the processor's
+    instruction; with results in bf16, as a plain a @ b of bf16 has them, a product takes 4 times as long."""
     return jnp.matmul(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
 
 
@@ -48,7 +48,7 @@ def adam(p, m, v, g, count):
 
 
 def hello(options):
-    """The first output of a peer, about itself; its products are those of the CPU."""
+    """A peer's first output, its description; products are computed by the CPU."""
     return {
         "program": f"jax {jax.__version__}{' bf16' if options.precision == 'bf16' else ''}",
         "threads": len(os.sched_getaffinity(0)),
@@ -58,8 +58,8 @@ def hello(options):
 
 
 class Peer:
-    """A peer made of parameters(), a new tree; named(tree), pairs of poslab's name and an array; and logits_of(tree,
-    batch, key), without dropout if the key is None."""
+    """A peer from three functions: parameters() returns a new tree; named(tree), pairs of poslab's name and an array;
+    logits_of(tree, batch, key), logits, without dropout if the key is None."""
 
     def __init__(self, options, parameters, named, logits_of):
         def loss_of(p, batch, key):

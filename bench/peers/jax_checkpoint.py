@@ -9,7 +9,7 @@ import peer
 
 
 def parse(about):
-    """Call this before importing JAX: XLA takes its threads from the cores that the process may use."""
+    """The options. Call this before importing JAX: XLA takes its threads from the cores that the process may use."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

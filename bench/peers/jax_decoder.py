@@ -37,7 +37,7 @@ def rotation(positions):
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
-FAR = rotation(np.float32([options.window])) if options.window else None  # of the queries of far pairs
+FAR = rotation(np.float32([options.window])) if options.window else None  # of queries, for far pairs
 
 
 def attention(p, x, batch, cos, sin):

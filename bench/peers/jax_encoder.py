@@ -56,7 +56,7 @@ def norm(x, gain, bias):
 
 
 def dropout(x, key):
-    """Decided by 16 random bits, as in poslab; without a key there is no dropout."""
+    """Dropout by 16 random bits for each number, as in poslab; none without a key."""
     if key is None or options.dropout == 0:
         return x
     keep = jax.random.bits(key, x.shape, jnp.uint16) >= round(options.dropout * 65536)
@@ -64,7 +64,7 @@ def dropout(x, key):
 
 
 def attention(p, x, batch, signal):
-    """Heads as batched products of whole matrices; weights are divided by their sum after the product with v.
+    """Attention, with heads as batched products; weights are divided by their sum after the product with v.
     x: (B T, C)"""
 
     def heads(part):
@@ -92,7 +92,7 @@ def relative(p, q, signal):
     if options.differences:  # r is (T, T, H, D)
         return jnp.einsum("bihd,ijhd->bhij", q, r)
     batch, slots = q.shape[:2]
-    # One product a head for all sequences: with einsum("bihd,nhd->bhin") the whole step takes 10 % longer.
+    # One product per head for all sequences: with einsum("bihd,nhd->bhin") the whole step takes 10 % longer.
     s = q.transpose(2, 0, 1, 3).reshape(HEADS, -1, HEAD) @ r.transpose(1, 2, 0)  # (H, B T, 2T-1)
     return table_to_pairs(s.reshape(HEADS, batch, slots, -1).swapaxes(0, 1))
 

@@ -1,7 +1,7 @@
 """The common part of the peers of bench/compare.py: their options, their random data, and their commands. A peer is a
 class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as in torch_base.py and jax_base.py. All draw data with
 NumPy. Leaves out: tasks (targets are random, as the time of a step does not depend on them), per-layer and per-sequence
-positions. bench/serve.cpp, poslab's side, says what the lines mean."""
+positions. bench/serve.h, poslab's side, explains the lines."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/reference"))
-sys.path.append(str(ROOT / "python/poslab"))  # the folder of formulas, which need no engine
+sys.path.append(str(ROOT / "python/poslab"))  # for `import formulas`, which need no engine
 import formula
 
 
@@ -36,13 +36,13 @@ def parse(about, encodings=("none", "sincos", "learned", "relative", "alibi", "r
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="that of the factors of products")
-    parser.add_argument("--form", default="faster", help="that of attention; 'faster': by a trial of a few steps")
+    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of the factors of products")
+    parser.add_argument("--form", default="faster", help="of attention; 'faster': the winner of a trial of a few steps")
     parser.add_argument("--compile", action="store_true", help="torch.compile")
     parser.add_argument("--dynamic", action="store_true", help="torch.compile once for all lengths")
     options = parser.parse_args()
-    # Sequential offsets, or (ALiBi) random ones, are one table for all pairs j - i; relative reads true differences of
-    # random positions: the paper's text for both (spec A.2).
+    # Offsets, sequential or (for ALiBi) random, are one table for all pairs with the same j - i; with random positions
+    # `relative` reads true differences. Both follow the paper's text (spec A.2).
     options.offsets = options.encoding in ("relative", "alibi") and (
         options.positions == "sequential" or options.encoding == "alibi"
     )
@@ -79,7 +79,7 @@ class Data:
         return Batch(self.with_empty(symbols, outputs), self.positions(length + outputs), targets)
 
     def check(self, length, outputs):
-        """The batch that poslab's side computes from the same formula (tests/support/formula.h)."""
+        """The batch by the formula that poslab's side uses, too (tests/support/formula.h)."""
         o, slots = self.o, length + outputs
         symbols = formula.integers("check.tokens", o.batch * length, o.symbols_in - 1)
         targets = formula.integers("check.targets", o.batch * outputs, o.symbols_out).reshape(o.batch, -1)
@@ -94,7 +94,7 @@ class Data:
 
 
 def weight(name, *shape):
-    """A weight by the formula that poslab's side also computes (tests/support/formula.h)."""
+    """A weight by the formula that poslab's side uses, too (tests/support/formula.h)."""
     return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 
@@ -115,8 +115,8 @@ def timed(run, batch_sizes, data):
 
 
 def faster(forms, milliseconds):
-    """The name of the fastest of several implementations. They are tried in a child process, so that they do not count
-    in our peak memory. A fork does not copy threads, so nothing may have run on several threads before."""
+    """The name of the fastest of several implementations. They are tried in a child process, so that they do not add to
+    our peak memory. A fork does not copy threads, so nothing may have run on several threads before."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""The common part of the peers in PyTorch: filled weights, a training step with fused Adam, an evaluation, and answers.
+"""The common part of the peers in PyTorch: weights, a training step with fused Adam, an evaluation, and answers.
 
 One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam. With --precision bf16 the forward pass
 is under autocast, and the loss in fp32.
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 
 def hello(program):
-    """The first output of a peer, about itself; its products are those of the CPU."""
+    """A peer's first output, its description; products are computed by the CPU."""
     return {
         "program": program,
         "threads": torch.get_num_threads(),
@@ -97,9 +97,9 @@ class Peer:
 
 
 class OneGraph:
-    """A base class to put before another peer: the whole training step, forward, backward, clipping and Adam, is one
-    CUDA graph, the fastest way of PyTorch for steps of one shape on a GPU. The first step of a shape warms up on a side
-    stream and is recorded; from then on the graph is replayed with other data."""
+    """A mixin for a peer: the whole training step (forward, backward, clipping and Adam) is one CUDA graph, PyTorch's
+    fastest way to run steps of one shape on a GPU. The first step of a shape warms up on a side stream and is recorded;
+    from then on the graph is replayed with other data."""
 
     mode = None  # of torch.compile: no graphs inside the graph
 

@@ -1,8 +1,8 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
-One product for q, k and v, one for both halves of the gated network; attention by scaled_dot_product_attention. ReRoPE
-has logits for near and for far pairs: both are computed in full, or with --form flex two FlexAttentions are combined
-by the logarithms of their sums.
+One product makes q, k and v, and one both halves of the gated network; attention is scaled_dot_product_attention.
+ReRoPE has logits for near and for far pairs: both are computed in full, or with --form flex two FlexAttentions are
+combined by the logarithms of their sums.
 """
 
 import decoder
@@ -17,7 +17,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 
 class Written:
-    """ReRoPE with both logits in full."""
+    """ReRoPE with the logits of near and of far pairs computed for all pairs."""
 
     def __init__(self, window, slots, device):
         away = torch.arange(slots, device=device)[:, None] - torch.arange(slots, device=device)

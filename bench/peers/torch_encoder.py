@@ -1,7 +1,7 @@
 """poslab's encoder in PyTorch, written for speed: a peer of bench/compare.py, eager or compiled.
 
-Dropout 0.1 where spec B.3 has it; one product for q, k and v; attention by scaled_dot_product_attention or by plain
-matmul and softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
+Dropout is 0.1 where spec B.3 has it; one product makes q, k and v; attention is scaled_dot_product_attention or plain
+matmul and softmax, whichever is faster in a few steps (or as --form says). Evaluation is in inference mode.
 """
 
 import math

@@ -226,7 +226,7 @@ class RotaryLayer(Layer):
 
 
 class Rotary(Scheme):
-    """RoPE, and schemes with other frequencies of the pairs and a factor on the logits."""
+    """RoPE, and schemes with other frequencies of the pairs, perhaps with a factor on the logits."""
 
     layer = RotaryLayer
     factor = 1.0

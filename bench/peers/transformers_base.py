@@ -1,4 +1,4 @@
-"""The common part of the peers in transformers: their options, and their two modes, to write a checkpoint or to serve
+"""The common part of the peers in transformers: their options, and their two modes, which write a checkpoint or serve
 it."""
 
 import argparse
@@ -25,8 +25,8 @@ def parse(about, *flags):
 
 
 def run(options, write, load, verb):
-    """write() returns a random model. load(dtype) returns the model as it is served, and a function of the word after
-    `verb` in a line, whose result is printed."""
+    """write() returns a random model. load(dtype) returns words on how the model is run, and a function of the word
+    after `verb` in a line, whose result is printed."""
     import peer
     import torch
     import torch_base
