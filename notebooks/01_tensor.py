@@ -4,7 +4,7 @@
 # After this notebook you know
 #
 # - what a tensor is: a shape, and one row of numbers in memory;
-# - which operations copy these numbers and which only look at them in another way;
+# - which operations copy these numbers, and which only read the same numbers in another way;
 # - how two shapes are broadcast to one, and what float32 cannot hold.
 #
 # All later notebooks build on this one. You need Python and a little NumPy. Each question asks you for a

@@ -153,7 +153,7 @@ ax.set(xlabel="step ε", ylabel="|difference - gradient|", title="A gradient bes
 #
 # To the right of the valley the curve of the loss is not straight enough, and the error grows with $\varepsilon^2$. To
 # the left the two losses are nearly equal, and their difference keeps few of their seven digits: the error grows with
-# $1/\varepsilon$. The best of float32 is near $10^{-2}$, and even there only some five digits after the point agree.
+# $1/\varepsilon$. The best step in float32 is near $10^{-2}$, and even there only some five decimal digits agree.
 # poslab's own tests compile everything once more with double precision, and there every gradient agrees to one part in
 # a million.
 #
@@ -162,7 +162,7 @@ ax.set(xlabel="step ε", ylabel="|difference - gradient|", title="A gradient bes
 # ## What gradients are for
 #
 # Gradients say in which direction the loss grows. Steps in the opposite direction make a model learn. Here is a model
-# with a hidden layer of 8. It learns *exclusive or*: 1 if exactly one of two inputs is 1. Nobody had to differentiate.
+# with a hidden layer of 8. It learns *exclusive or*: 1 if exactly one of two inputs is 1. We derive no formula by hand.
 
 # %%
 inputs, targets = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
@@ -202,7 +202,7 @@ def _(sigmoid_backward):
     pl.sum_all(y * dy).backward()
     dx = np.asarray(sigmoid_backward(y.numpy(), dy), dtype=float)
     assert dx.shape == (3,), f"dx has shape {dx.shape}; it should be that of y, (3,)"
-    assert not np.allclose(dx, x.grad.numpy() / dy), "this is dy/dx alone; by the chain rule it is times dy"
+    assert not np.allclose(dx, x.grad.numpy() / dy), "this is dy/dx alone; by the chain rule, multiply it by dy"
     assert np.allclose(dx, x.grad.numpy(), atol=1e-5), f"at x = -2, 0, 1.5 it is {dx}, and should be {x.grad.numpy()}"
 
 # %% [markdown]
@@ -220,9 +220,9 @@ def _(sigmoid_backward):
 # ## Exercise 2: a function of your own
 #
 # Compose ops, and the gradient comes by itself. Write $\text{lse}(x) = \ln \sum_i e^{x_i}$ over a row of shape (1, n).
-# Its gradient is the softmax: the check looks. It also tries $x = (1000, 1001)$. $e^{1000}$ is infinite in float32, so
-# subtract the largest number first: $\text{lse}(x) = m + \ln \sum_i e^{x_i - m}$. `pl.exp` and `pl.log` are there, and
-# `pl.max(x)` and `pl.sum(x, 1)`, which make one number of each row: (1, 1).
+# The check also compares its gradient, the softmax. It tries $x = (1000, 1001)$: $e^{1000}$ is infinite in float32, so
+# subtract the largest number first: $\text{lse}(x) = m + \ln \sum_i e^{x_i - m}$. You can use `pl.exp`, `pl.log`,
+# `pl.max(x)` and `pl.sum(x, 1)`; the last two make one number of each row: (1, 1).
 
 # %%
 def lse(x):
@@ -252,7 +252,7 @@ def _(lse):
 #     return m + pl.log(pl.sum(pl.exp(x - m), 1))
 # ```
 #
-# The gradients through the two `m` cancel: one could also `detach()` it.
+# The gradients through the two `m` cancel: one could also `detach()` `m`.
 # </details>
 
 # %% [markdown]

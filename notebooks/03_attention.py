@@ -27,10 +27,10 @@ pl.set_threads(1)                                    # below we take the process
 #
 # $$\text{softmax}(s)_j = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
 #
-# turns numbers into shares: positive, and 1 together. Only *differences* count, as $e^{s + c} = e^s e^c$.
+# turns numbers into shares: positive numbers whose sum is 1. Only *differences* count, as $e^{s + c} = e^s e^c$.
 #
-# **Predict.** $\ln 2 = 0.69$. Which shares do the logits $(0, 0.69, 1.39)$ get? And $(100, 100.69, 101.39)$? And the
-# first three times as large, $(0, 2.08, 4.16)$?
+# **Predict.** $\ln 2 = 0.69$. Which shares do the logits $(0, 0.69, 1.39)$ get? And $(100, 100.69, 101.39)$? And
+# $(0, 2.08, 4.16)$, the first row times three?
 
 # %%
 for logits in ([0, 0.69, 1.39], [100, 100.69, 101.39], [0, 2.08, 4.16]):
@@ -101,7 +101,7 @@ swapped.numpy().round(3)
 # ## Why divide by the root of D?
 #
 # If channels are independent with variance 1, a product of D of them has variance D. **Predict.** With $D = 256$ and no
-# division, how large is the largest weight among 16 keys typically: near 1/16, or near 1?
+# division, how large is the largest of 16 weights typically: near 1/16, or near 1?
 
 # %%
 figure, ax = plt.subplots(figsize=(5.6, 3.2), layout="constrained")
@@ -149,7 +149,7 @@ pl.plot_matrices({"causal weights": causal}, row="query token", column="key toke
 #
 # ## Exercise 1: attention by hand
 #
-# Write causal attention for one head, q, k and v of shape (T, D). Any D.
+# Write causal attention for one head, with q, k and v of shape (T, D), for any D.
 
 # %%
 def attend(q, k, v):
@@ -212,7 +212,7 @@ for form in (composed, fused):
         t.clear_grad()
 print("largest difference of the results  ", abs(composed(q, k, v) - fused(q, k, v)).numpy().max())
 print("largest difference of the gradients", abs(gradients[0] - gradients[1]).max())
-pl.clear_tape()                                      # of what was recorded after the last backward()
+pl.clear_tape()                                      # drops ops recorded after the last backward()
 
 # %% [markdown]
 # The same up to rounding. **Predict.** Which is faster, and does the difference grow with the length?
@@ -266,7 +266,7 @@ ax.legend();
 
 # %%
 def one_more(m, z, o, s, v):
-    return ...                       # m, z, o after it
+    return ...                       # m, z, o after this key
 
 # %%
 @check(one_more)

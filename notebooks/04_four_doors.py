@@ -306,7 +306,7 @@ def _(is_toeplitz):
 #     return bool(np.allclose(matrix[1:, 1:], matrix[:-1, :-1], atol=1e-4))
 # ```
 #
-# `pl.check` holds every encoding to this law, among eleven others: notebook 09.
+# `pl.check` tests this law, and eleven others, for any encoding: notebook 09.
 # </details>
 
 # %% [markdown]

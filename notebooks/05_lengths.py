@@ -164,7 +164,7 @@ ax.set_title("bucket_sort: the same model, two ways to count at test");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At short strings it is clearly worse: every single position and distance was seen, but hardly ever so many neighbours
+# On short strings it is clearly worse: every single position and distance was seen, but hardly ever so many neighbours
 # at distance 1 together. At length 30, where random gaps are small as well, both scores agree. Randomized positions
 # trade unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
 # [results/gap_shift-tiny](../results/gap_shift-tiny/README.md#which-comes-first-the-gap-or-the-length).
@@ -185,10 +185,10 @@ def known_pairs(n, trained):
 def _(known_pairs):
     assert np.isclose(known_pairs(10, 20), 1), \
         f"a string no longer than in training has known distances only: it is 1, and not {known_pairs(10, 20):.3f}"
-    assert np.isclose(known_pairs(2, 2), 1 / 4), "slots 2 and 3 look at 0 and 1: only 2 and 1 are at the distance 1, " \
-                                                 f"which two slots have; so it is 1/4, and not {known_pairs(2, 2):.3f}"
+    assert np.isclose(known_pairs(2, 2), 1 / 4), "slots 2 and 3 look at 0 and 1; two trained slots know only the " \
+                                                 f"distance 1, from 2 to 1: so 1/4, not {known_pairs(2, 2):.3f}"
     assert np.isclose(known_pairs(5, 8), 22 / 25), \
-        f"n = 5: 8 slots have no distance above 7, and 3 of the 25 pairs have one; it is not {known_pairs(5, 8):.3f}"
+        f"n = 5: 8 slots have distances up to 7, and 3 of the 25 pairs are further apart; not {known_pairs(5, 8):.3f}"
     assert np.isclose(known_pairs(30, 20), 19 / 90), f"n = 30, 20 slots trained: it is not {known_pairs(30, 20):.4f}"
 
 # %% [markdown]

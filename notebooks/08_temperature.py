@@ -208,9 +208,9 @@ def aligned(trained, tested):
 # %%
 @check(aligned)
 def _(aligned):
-    assert np.isclose(aligned(64, 64), 1), f"at the trained number of keys nothing is to be changed: {aligned(64, 64)}"
+    assert np.isclose(aligned(64, 64), 1), f"at the trained number of keys it is 1, not {aligned(64, 64)}"
     found = [round(float(aligned(64, tested)), 2) for tested in (128, 256, 512)]
-    assert all(np.isclose(taus, tau).any() for tau in found), f"{found} are not of the list taus"
+    assert all(np.isclose(taus, tau).any() for tau in found), f"{found} are not in the list taus"
     assert found[0] > found[1] > found[2], f"temperatures should fall with the length and are {found}; the factor is " \
                                            "one over the temperature"
     goal = statistics(64)[0]

@@ -38,7 +38,7 @@ plt.style.use("course.mplstyle")
 #
 # ## A first try
 #
-# **Predict.** This class has a mistake. Can you see it before the checks say it?
+# **Predict.** This class has a mistake. Can you see it before the checks find it?
 
 # %%
 class FirstTry(pl.Encoding):
@@ -56,7 +56,7 @@ class FirstTry(pl.Encoding):
 def report(encoding):
     for law in pl.check(encoding):
         print("passed" if law["passed"] else "FAILED", f"{law['check']:12}", law["law"])
-        for failure in (law["failures"] + law["unseen"])[:1]:          # unseen: declared broken, and it holds
+        for failure in (law["failures"] + law["unseen"])[:1]:          # unseen: declared broken, but holds
             print("       ", failure)
 
 
@@ -213,8 +213,8 @@ pl.plot_lengths(runs).legend(fontsize="small", loc="center left", bbox_to_anchor
 # $$s_{ij} = \frac{q_i \cdot k_j}{\sqrt D} - m \cdot \begin{cases} p_i - p_j & \text{if } p_j \le p_i
 # \quad\text{(behind)} \\ 2\,(p_j - p_i) & \text{if } p_j > p_i \quad\text{(ahead)} \end{cases}$$
 #
-# with the option `slope` $m = 0.5$. Give it the name `TwoSlopes`. Two things to think of: `pairs` takes whole numbers
-# from 0 on, so distances that may be negative have to be shifted; and what does this scheme say in `laws`?
+# with the option `slope` $m = 0.5$. Give it the name `TwoSlopes`. Think of two things: `pairs` takes whole numbers
+# from 0 on, so distances that may be negative have to be shifted; and which `laws` does this scheme declare?
 
 # %%
 TwoSlopes = ...
@@ -222,7 +222,7 @@ TwoSlopes = ...
 # %%
 @check(TwoSlopes)
 def _(TwoSlopes):
-    assert isinstance(TwoSlopes, type) and issubclass(TwoSlopes, pl.Encoding), "it must be a class of pl.Encoding"
+    assert isinstance(TwoSlopes, type) and issubclass(TwoSlopes, pl.Encoding), "it must be derived from pl.Encoding"
     assert set(TwoSlopes.options) == {"slope"}, f"the options are {list(TwoSlopes.options)}, not slope alone"
     ahead = np.arange(12)[None, :] - np.arange(12)[:, None]
     right = -0.5 * np.where(ahead > 0, 2 * ahead, -ahead)

@@ -83,7 +83,7 @@ ax.invert_yaxis();
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The loops lose time by what Python does for every number: boxes, types, calls. NumPy does none of that within an
+# The loops lose time to Python's work for every number: boxes, types, calls. NumPy does none of that within an
 # operation. Why is the kernel still faster than NumPy, although both are compiled code?
 #
 # </details>
@@ -205,7 +205,7 @@ print(f"H100, roof             {least / 1e6:8.3f} ms      (computed, not measure
 # the start is less than half of the time?
 
 # %%
-print(f"{5000 * 3350 / 8 / 1024:.0f} rows")           # of which 5000 ns at 3350 bytes a ns move 8 bytes a number
+print(f"{5000 * 3350 / 8 / 1024:.0f} rows")           # 5000 ns at 3350 bytes a ns; 8 bytes a number
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -217,8 +217,8 @@ print(f"{5000 * 3350 / 8 / 1024:.0f} rows")           # of which 5000 ns at 3350
 #
 # ## Exercise 1: a roof
 #
-# Write the least time, in nanoseconds, of a kernel that does `operations` and moves `moved` bytes on a machine of a
-# given peak and bandwidth (each per nanosecond). Arithmetic and memory work at the same time.
+# Write a function for the least time, in nanoseconds, of a kernel that does `operations` and moves `moved` bytes on a
+# machine of given peak and bandwidth (each per nanosecond). Arithmetic and memory work at the same time.
 
 # %%
 def least_time(operations, moved, peak, bandwidth):
@@ -278,7 +278,7 @@ def _(intensities):
 # ## Where to read on
 #
 # - [docs/attention.md](../docs/attention.md) and [docs/speed.md](../docs/speed.md): how the CPU's kernels become fast.
-#   [docs/gpu.md](../docs/gpu.md): the CUDA kernels, and what of them has been run.
+#   [docs/gpu.md](../docs/gpu.md): the CUDA kernels, and which of them have run on a GPU.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52 (2009).
 # - Write it yourself, in C++: [products in blocks](../docs/course/04_products.md), then
 #   [a CUDA kernel, and vectors](../docs/course/14_vectors.md).

@@ -2,7 +2,7 @@
 
 
 class NotYet(Exception):
-    """The exercise has no answer."""
+    """The exercise has no answer yet."""
 
 
 def check(answer):
@@ -35,6 +35,6 @@ def _asked(function):
             raise
         if value is ...:
             raise NotYet
-        assert value is not None, "it gives None; is there a return?"
+        assert value is not None, "it returns None; is there a return statement?"
         return value
     return of

@@ -11,7 +11,7 @@ HEADS, WIDTH, TRAINED = 4, 64, 32                    # 16 channels a head; windo
 
 
 class Model:
-    """A decoder of two layers with RoPE, which has read `copy_grammar` for 600 steps."""
+    """A decoder of two layers with RoPE, trained on `copy_grammar` for 600 steps."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp()

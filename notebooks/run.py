@@ -3,7 +3,7 @@
 
 Runs the notebooks from their .py files (jupytext's percent format), each in its own process.
 Fails if a cell fails or warns, if the .ipynb has other cells, if a link leads nowhere, if an exercise without an answer
-counts as right, or if its solution does not. --write puts the outputs into the .ipynb. Ends with a line that
+counts as right, or if a solution does not. --write puts the outputs into the .ipynb. Ends with a line that
 ./dev test counts.
 """
 
@@ -31,7 +31,7 @@ SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.S)
 
 
 def cells_of(path):
-    """The notebook of a .py, whose cells have ids that do not change from run to run."""
+    """The notebook of a .py, with cell ids that do not change from run to run."""
     notebook = jupytext.read(path)
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}}
@@ -67,7 +67,7 @@ def marked(source, mark):
 
 
 def lost_links(notebook):
-    """Links to files that are not there."""
+    """Errors for links to files that are not there."""
     targets = [m[1] for c in notebook.cells if c.cell_type == "markdown" for m in LINK.finditer(c.source)]
     return [f"there is no {target}" for target in targets if not (HERE / target).exists()]
 
@@ -111,7 +111,7 @@ def plain(notebook):
 
 
 def sources(notebook):
-    """All parts of the cells that do not come from running them."""
+    """The parts of the cells that running them does not change."""
     return [(c.cell_type, c.source, c.metadata) for c in notebook.cells]
 
 

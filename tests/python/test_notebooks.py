@@ -21,7 +21,7 @@ def twice(x):
 @pytest.mark.parametrize("answer, words", [(6, "Right."), (5, "Not yet: it should be 6"), (..., "Not answered yet"),
                                            (lambda x: 2 * x, "Right."), (lambda x: x, "Not yet: it should be 6"),
                                            (lambda x: ..., "Not answered yet"),
-                                           (lambda x: None, "Not yet: it gives None; is there a return?"),
+                                           (lambda x: None, "Not yet: it returns None; is there a return statement?"),
                                            ({}, "Not yet: it should be 6"),
                                            (lambda x: np.ones(2), "Not yet: the check does not accept the answer, and "
                                                                   "stops with ValueError: The truth")])
