@@ -1,4 +1,4 @@
-// Attention of a few tokens in doubles, for tests of steps 5, 6 and 11: the formula with one thing wrong, if wanted.
+// Attention of a few tokens in doubles, for tests of steps 5, 6 and 11: the formula, if wanted with one mistake.
 #pragma once
 #include <functional>
 

@@ -15,8 +15,8 @@ class DoesNotCompile(Exception):
 
 
 def compiled(folder, step):
-    """Brings the sources that are compiled up to date: the folder's own, in which holes of steps after `step` have the
-    project's bodies, so that a step that has just begun breaks none before it. Returns where they are."""
+    """Brings the sources that are compiled up to date: the folder's own, but with the project's bodies in the holes of
+    steps after `step`, so that a step that has just begun breaks none before it. Returns their folder."""
     project, copies, texts = marks.of_folder(marks.root), folder / "build/sources", {}
     for top in sorted({path.split("/")[0] for path in marks.files()}):
         for at in (folder / top).rglob("[!.]*"):
@@ -42,7 +42,7 @@ def compiled(folder, step):
 
 
 def is_configured(build, sources):
-    """CMake keeps absolute paths: after a folder was copied or renamed they are those of another one."""
+    """Whether CMake's cache, which has absolute paths, is that of another folder, as after a copy or a new name."""
     cache = build / "CMakeCache.txt"
     known = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.M)) if cache.exists() else {}
     return (build / "build.ninja").exists() and all(
@@ -110,13 +110,13 @@ def run(program, seconds=20):
                                      timeout=seconds, env={**os.environ, "POSLAB_PRODUCTS": "own"})
             raw, how = process.stdout, ended_by(process)
         except subprocess.TimeoutExpired as late:
-            raw, how = late.stdout or b"", f"it did not end in {seconds} seconds: does a loop go on?"
+            raw, how = late.stdout or b"", f"it did not end in {seconds} seconds: is a loop endless?"
         output = raw.decode(errors="replace")
         printed += [line[:200] for line in said_by_tests.sub("\n", output).splitlines() if line.strip()]
         if read(output, cases):
             return cases, printed
         if len(cases) == before:
-            raise marks.Broken(f"{program} said nothing ({how})")
+            raise marks.Broken(f"{program} printed no result ({how})")
         cases[-1].update(result="died", got=how)
 
 
@@ -129,7 +129,7 @@ def state(folder):
     """The folder's step, from course.json."""
     at = folder / "course.json"
     if not at.exists():
-        raise marks.Broken(f"{folder} is no folder of the course: there is no course.json; tools/course 1 {folder} "
+        raise marks.Broken(f"{folder} is no course folder: it has no course.json; tools/course 1 {folder} "
                            "makes one")
     try:
         said = json.loads(at.read_text())
@@ -137,4 +137,4 @@ def state(folder):
             return said
     except (ValueError, KeyError, TypeError):
         pass
-    raise marks.Broken(f'{at} does not say the step; write {{"step": 1}} there, or up to {marks.steps}')
+    raise marks.Broken(f'{at} does not name the step; write {{"step": 1}} there, or a step up to {marks.steps}')

@@ -27,7 +27,7 @@ std::string& hint_at_end() {
   return hint;
 }
 
-// A line of the output. Output of the student's code may end without a newline, and texts may have some.
+// Prints a line of output. The student's code may have printed text without a newline, and `words` may have newlines.
 void say(std::vector<std::string> words) {
   for (std::string& word : words)
     for (char& c : word)
@@ -57,7 +57,7 @@ std::string place(size_t n, const Shape& shape) {
   return at;
 }
 
-// A usual mistake that gives these values in any formula; empty if none is known.
+// The hint of a usual mistake that gives these values in any formula; empty if none is known.
 std::string usual(const Values& got, const Values& expected, double tolerance) {
   const auto is = [&](const auto& f) {
     for (size_t n = 0; n < got.size(); ++n)

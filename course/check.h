@@ -1,6 +1,6 @@
-// How a step is tested: cases, each with a formula. A difference is reported in one line: the index, expected and got,
-// and the usual mistake with this result. An output line is "course" and words with tabs between them, on a line of its
-// own, whatever the student's code prints; course.py reads it.
+// The tests of a step: cases, each with a formula. A difference is reported in one line: the index, the expected and
+// the actual value, and the usual mistake with this result. An output line is "course" and words with tabs between
+// them, on a line of its own, whatever the student's code prints; course.py reads it.
 //
 //   CASE("softmax of a row") {
 //     check("y_j = exp(x_j) / sum_k exp(x_k)", softmax(x), expected, {{"it is not divided by the sum", exponentials}});
@@ -40,7 +40,7 @@ struct AddCase {
 // A usual mistake, and the values that it gives.
 struct Mistake {
   std::string hint;
-  Values gives;  // not_finite: numbers that are not finite, in any place
+  Values gives;  // or not_finite, for numbers that are not finite in any place
 };
 inline const Values not_finite = {std::nan("")};
 

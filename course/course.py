@@ -43,8 +43,8 @@ def begin(folder, step, solved, again):
     if not there and folder.exists() and any(folder.iterdir()):
         refuse(f"{folder} is not empty and has no course.json; give a new folder")
     if not there and step > 1 and not solved:
-        refuse(f"{folder} is new, and step {step} stands on those before it; begin with tools/course 1 {folder}, or "
-               "take the project's with --solved")
+        refuse(f"{folder} is new, but step {step} needs the steps before it; begin with tools/course 1 {folder}, or "
+               "take the project's bodies with --solved")
     open_ones = [r for r in there.values() if r.step < step and r.is_hole]
     if open_ones and not solved:
         refuse(f"'{open_ones[0].key}' in {folder / open_ones[0].path} is still a hole; write it, or take the project's "
@@ -77,7 +77,7 @@ def begin(folder, step, solved, again):
         print(f"  {'write' if region.is_hole else 'stays'}  {folder / region.path}:{region.first + 2}   {region.name}")
     print(f"  then   tools/course check {shlex.quote(str(folder))}" + (f" --step {step}" if step < at_step else ""))
     if kept:
-        print(f"\nWhat stands in {', '.join(kept)} stays; --again cuts holes anew.")
+        print(f"\nThe code in {', '.join(kept)} stays; --again cuts holes anew.")
 
 
 def told(case, number):
@@ -205,7 +205,7 @@ def grade(folders, out):
         for path in row["changed_outside_the_marks"]:
             print(f"{'':{width}}   changed outside the marks: {path}")
     if any(s["the_projects_bodies"] for row in rows for s in row["steps"]):
-        print("(in parentheses: all bodies of the step are the project's own; \"all\" leaves it out)")
+        print("(in parentheses: steps with all bodies the project's own; \"all\" leaves them out)")
     if out:
         write(out, json.dumps(rows, indent=1) + "\n")
     return 1 if any(row["broken"] for row in rows) else 0
@@ -222,11 +222,11 @@ def arguments():
         one.add_argument("--again", action="store_true", help="cut its holes again, whatever was written there")
     one = which.add_parser("check", help="run the tests of the step that the folder is at")
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="those of another step")
+    one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="of another step")
     one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the result there, too")
     one = which.add_parser("curve", help="a page with your length curve beside the project's, for steps 9 to 13")
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    one.add_argument("--step", type=int, choices=list(curve.plans), help="that of another step")
+    one.add_argument("--step", type=int, choices=list(curve.plans), help="of another step")
     one.add_argument("--encoding", metavar="E", help="one more curve: rope:base=100, window:window=4")
     one.add_argument("--positions", metavar="P", default=curve.counted, help="its sampler: randomized:max_position=50")
     one.add_argument("--at-test", metavar="E", help="another encoding when it is tested: rerope:window=8")

@@ -15,7 +15,7 @@ trained, longest, chance = 20, 100, 20           # strings of up to 20 are train
 training = 1200                        # steps
 colours = "#2563a8 #b03a2e #2e8b57 #8b5a2b".split()
 
-# The comparison of a step: a title, a sampler, an encoding, and another one for the test if there is one.
+# The comparisons of a step: a title, a sampler, an encoding, and perhaps another encoding for the test.
 counted = "sequential"
 plans: dict[int, list[tuple]] = {9: [("sincos", counted, "sincos"), ("learned", counted, "learned")],
          10: [("rope", counted, "rope")],
@@ -64,7 +64,7 @@ def compared(mine, theirs):
 
 
 def picture(results):
-    """An SVG: the project's curves broad and pale, the student's thin upon them."""
+    """An SVG with the project's curves broad and pale, and the student's thin on top of them."""
     width, height, left, top, right, bottom = 720, 380, 60, 20, 700, 330
 
     def x(length):
@@ -114,8 +114,8 @@ td, th {{padding: 0 0.8em; text-align: right}}</style></head><body>
 <p>An encoder of one layer, width 32, sorts strings of digits. It was trained for {steps} steps on strings of up to
 {trained}, and tested on strings of up to {longest}: how many digits of the answers are right. Thin lines are your
 engine, broad ones the project's, trained and tested by the same program just now. Engines that add in the same order
-have the same curve, number for number. Another order rounds in another way, which a training makes much of: then
-compare where the curves fall, and not their numbers. Another seed gives another curve, too.</p>
+have the same curve, number for number. Another order rounds in another way, and training amplifies the difference:
+then compare where the curves fall, not their numbers. Another seed gives another curve, too.</p>
 {picture(results)}
 <ul>
 {titles}</ul>

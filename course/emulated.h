@@ -1,5 +1,5 @@
-// The GPU of step 14: kernels run on the CPU (cuda/emulate.h), at once when they are launched. So nothing is recorded
-// or held back, and this is all that a launch needs of cuda/queue.h.
+// The GPU of step 14: kernels run on the CPU (cuda/emulate.h), as soon as they are launched. So nothing is recorded or
+// held back, and a launch needs no more of cuda/queue.h than these functions.
 #pragma once
 #include "check.h"
 #include "cuda/launch.h"

@@ -1,4 +1,4 @@
-"""Holes: the bodies that course/holes.toml names, and the holes that a student's folder has in their place.
+"""Finds the bodies that course/holes.toml names, and the holes that a student's folder has in their place.
 
 There is no second copy of a body: a hole is cut out of the project's own file, and stands in the student's file between
 `// course N: NAME` and `// course end`. What a student wrote is found again between these two lines.

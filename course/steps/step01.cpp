@@ -43,7 +43,7 @@ CASE("sizes by axis, also from the end") {
   check("dim(-1), dim(-2) of (2, 3, 5)", {double(x.dim(-1)), double(x.dim(-2))}, {5, 3},
         {{"axis -1 is the last one: add dims(), not dims() - 1", {3, 2}},
          {"axis -1 counts from the end, and here it counts from the front", {2, 3}},
-         {"axis -i is taken as axis i: add dims() to a negative one", {3, 5}}});
+         {"axis -i is taken as axis i: add dims() to a negative axis", {3, 5}}});
   explain_end("axis -dims() is the first one: refuse i < -dims(), not i <= -dims()");
   check("dim(-3) of (2, 3, 5)", double(x.dim(-3)), 2);
   expect_refusal(
@@ -69,19 +69,19 @@ CASE("a reshape that does not fit") {
       [&] {
         x.reshape({-2, 12});
       },
-      "any size below 0 is worked out; -1 alone asks for it");
+      "every negative size is worked out; only -1 asks for that");
   explain_end("a known size is 0: do not divide by 0");
   expect_refusal(
       "(4, 6) as (0, -1)",
       [&] {
         x.reshape({0, -1});
       },
-      "no size makes 24 values of a 0");
+      "a size of 0 gives 0 values, and never 24");
 }
 
 CASE("steps of a dense tensor") {
   check("steps of (4, 5, 6): 30, 6, 1", steps(dense({4, 5, 6})), {30, 6, 1},
-        {{"they are those of the first axis innermost; the last axis has step 1", {1, 4, 20}},
+        {{"these would be the steps with the first axis innermost; the last axis has step 1", {1, 4, 20}},
          {"each step is the size of its own axis; it should be the product of all sizes to the right", {4, 5, 6}},
          {"a step includes its own size; it should be the product of the sizes to the right alone", {120, 30, 6}}});
   check("steps of (7): 1", steps(dense({7})), {1});
@@ -104,16 +104,16 @@ CASE("which shape two shapes broadcast to") {
   check("(4, 1) and (1, 5): (4, 5)", of({4, 1}, {1, 5}), {4, 5},
         {{"a size of 1 must give way to the other", {4, 1}},
          {"a size of 1 must give way to the other", {1, 5}},
-         {"it is refused, and 1 meets any size, whichever shape it is in", {-1}}});
+         {"it is refused, but 1 fits any size, in either shape", {-1}}});
   check("(2, 3, 5) and (5): (2, 3, 5)", of({2, 3, 5}, {5}), {2, 3, 5},
-        {{"shapes are put together from the left; it should be from the right", {5, 3, 5}},
-         {"they are put together from the left, where 5 does not meet 2; it should be from the right", {-1}}});
+        {{"shapes are lined up from the left; it should be from the right", {5, 3, 5}},
+         {"shapes are lined up from the left, where 5 does not fit 2; it should be from the right", {-1}}});
   check("(5) and (2, 3, 5): (2, 3, 5)", of({5}, {2, 3, 5}), {2, 3, 5});
   check("(3, 1) and (2, 1, 4): (2, 3, 4)", of({3, 1}, {2, 1, 4}), {2, 3, 4});
   check("(2, 3) and (2, 4) are refused, by bad_input", of({2, 3}, {2, 4}), {-1},
         {{"3 and 4 do not fit, as none of them is 1", {2, 4}}, {"3 and 4 do not fit, as none of them is 1", {2, 3}}});
-  check("(2, 3) and (2) are refused: from the right, 3 meets 2", of({2, 3}, {2}), {-1},
-        {{"from the left it would fit, but shapes are put together from the right", {2, 3}}});
+  check("(2, 3) and (2) are refused: from the right, 3 does not fit 2", of({2, 3}, {2}), {-1},
+        {{"from the left it would fit, but shapes are lined up from the right", {2, 3}}});
 }
 
 CASE("steps of a tensor that repeats") {

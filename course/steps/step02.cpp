@@ -13,7 +13,7 @@ namespace {
 
 Tensor leaf(const Shape& shape, const Values& all) { return Tensor::from(shape, all).require_grad(); }
 
-// An op of our own: y = 2 x, which writes down when its derivative is called.
+// An op of our own: y = 2 x, which adds its name to `called` when its derivative is called.
 Tensor twice(const Tensor& x, std::vector<int>& called, int name) {
   Tensor y = Tensor::from(x.shape(), values(x));
   for (int64_t n = 0; n < y.size(); ++n) y.data()[n] *= 2;
@@ -43,7 +43,7 @@ CASE("the ops that are recorded") {
   const Tensor constant = Tensor::from<double>({1}, {3}), x = leaf({1}, {3});
   const Tensor a = twice(constant, called, 1);
   check("an op whose inputs want no gradient leaves nothing on the tape", double(tape_length()), 0,
-        {{"it is recorded all the same: return y at once if no input requires a gradient", {1}}});
+        {{"it is recorded nevertheless: return y at once if no input requires a gradient", {1}}});
   check("and its result wants none", double(a.requires_grad()), 0,
         {{"the result requires a gradient, and no op will ever fill it", {1}}});
   const Tensor b = twice(x, called, 2);
@@ -150,7 +150,7 @@ CASE("an op that nothing flows into is left out") {
   std::vector<int> called;
   const Tensor x = leaf({1}, {5}), unused = twice(x, called, 1), loss = twice(x, called, 2);
   backward(loss);
-  check("ops of which the loss knows nothing are not called", doubles(called), {2},
+  check("ops that the loss does not depend on are not called", doubles(called), {2},
         {{"an op is called although nothing has flowed into its result: skip it unless its y has_grad()", {2, 1}}});
   check("d loss / dx", x.grad(), {2});
   clear_tape(), called.clear();

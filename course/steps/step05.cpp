@@ -96,8 +96,8 @@ CASE("keys beyond the end of a string") {
   };
   check("a_bij = 0 where j >= key_lengths[b]", attention_weights(x.scores(), {.key_lengths = lengths}), of(2, 3),
         {{"key_lengths is not read", of(Tk, Tk)},
-         {"one key too many is seen: it is j < key_lengths[b]", of(3, 4)},
-         {"all sequences have the length of the first one: it is key_lengths[b]", of(2, 2)}});
+         {"one key too many is seen: the condition is j < key_lengths[b]", of(3, 4)},
+         {"all sequences have the length of the first one; each has key_lengths[b]", of(2, 2)}});
 }
 
 CASE("biases and a temperature") {

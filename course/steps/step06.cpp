@@ -10,7 +10,7 @@ namespace {
 struct Wrong6 {
   bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
   const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on
-  bool one_piece = false;          // its gradients go to the first
+  bool one_piece = false;          // its gradients go to the first piece
 };
 struct Slopes {
   Values q, k, v, q2, k2;
@@ -108,7 +108,7 @@ CASE("each piece has its own queries and keys") {
   s.pieces = {{x.tq, x.tk, -far, 0}, {other.tq, other.tk, 0, far}};
   backward(sum_all(attention(s, x.tv, {}) * Tensor::from({B, Tq, H, D}, w)));
   const Slopes both = slopes(x, w, {.second = &other}), first = slopes(x, w, {.second = &other, .one_piece = true});
-  const char* hint = "all of it goes to the first piece; `number` is that of the pair's own";
+  const char* hint = "all of it goes to the first piece; `number` is the number of the pair's own piece";
   check("dq of the piece for keys before the query", x.tq.grad(), both.q, {{hint, first.q}});
   check("dk of the piece for keys before the query", x.tk.grad(), both.k, {{hint, first.k}});
   check("dq of the other piece", other.tq.grad(), both.q2);

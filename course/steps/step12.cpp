@@ -35,7 +35,7 @@ CASE("a subset has different numbers of its range") {
     if (*different.begin() < low || *different.rbegin() >= low + pool)
       wrong("numbers from low to low + pool - 1", "", fmt::format("{} .. {}", low, low + pool - 1),
             fmt::format("{} .. {}", *different.begin(), *different.rbegin()),
-            "off by one: they begin at `low`, and there are `pool` of them");
+            "off by one: numbers begin at `low`, and there are `pool` of them");
   }
 }
 
@@ -84,7 +84,7 @@ CASE("draws differ") {
   Rng rng = rng_of(5);
   const std::vector<double> one = subset(8, 0, 1000, true, rng), two = subset(8, 0, 1000, true, rng);
   if (one == two)
-    wrong("each draw is another one", "", "two different subsets", "the same twice",
+    wrong("each draw is a new one", "", "two different subsets", "the same twice",
           "the random numbers come from `rng`, which goes on with each draw");
 }
 
@@ -97,7 +97,7 @@ CASE("the sampler `randomized`") {
   for (int b = 0; b < 3; ++b)
     if (!std::is_sorted(at.begin() + b * 7, at.begin() + (b + 1) * 7))
       wrong("positions rise from slot to slot", fmt::format("[{}]", b), "increasing", "not so",
-            "`unsorted` is off: sorted is its contrary");
+            "`unsorted` is off: `sorted` is its opposite");
   double highest = 0;
   for (uint32_t draw = 0; draw < 50; ++draw) {
     Rng other = rng_of(100 + draw);

@@ -33,7 +33,7 @@ CASE("the items of a grid") {
         Values(n, 1.),
         {{"threadIdx.x alone: all blocks do the same; add blockIdx.x blockDim.x",
           each([](int e) { return e % all_threads < per_block ? +blocks : 0; })},
-         {"that is one item a thread, and 192 threads for 500 items: go on by all threads of the grid",
+         {"that is one item a thread, but 192 threads have 500 items: go on in steps of all threads of the grid",
           each([](int e) { return e < all_threads ? 1 : 0; })},
          {"the step is blockDim.x; it should be that times gridDim.x",
           each([](int e) { return std::min(e / per_block + 1, +blocks); })},
