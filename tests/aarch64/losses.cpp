@@ -1,4 +1,4 @@
-// Losses of the first steps of the spine, with all their digits, by which tests/aarch64/run.sh compares two processors.
+// Prints losses of the first steps of the spine, with all digits; tests/aarch64/run.sh compares two processors by them.
 #define main spine   // the program of docs/spine.md, for its training step
 #pragma GCC diagnostic ignored "-Wreturn-type"   // only main may lack a return
 #include "examples/rope.cpp"

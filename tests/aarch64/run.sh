@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same training on two processors: natively, and as ARM's under qemu. Both print lines of ENCODING STEP LOSS. They
-# differ in the order of sums, and in whether a product is rounded before it is added.
+# Compares the same training natively and on an emulated ARM processor (qemu). Both print lines of ENCODING STEP LOSS.
+# They differ in the order of sums, and in whether a product is rounded before it is added.
 # usage: tests/aarch64/run.sh NATIVE_PROGRAM PROGRAM [RELATIVE_DIFFERENCE]
 set -euo pipefail
 native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
@@ -25,7 +25,7 @@ fused() {
   ((count > 1000))
 }
 check 'the program is for ARM' for_arm
-check 'its kernels multiply and add in one' fused
+check 'its kernels fuse multiplications and additions' fused
 check 'the first steps, natively' natively
 check 'and under qemu' under_qemu
 check "the same losses to $bound of them" same

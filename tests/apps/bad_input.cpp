@@ -31,10 +31,10 @@ std::vector<Row> rows() {
   return all;
 }
 
-// A file with all that parsers trip over: nested 80,000 deep.
+// A file that parsers trip over: brackets nested 80,000 deep.
 const std::string brackets = std::string(80000, '[') + std::string(80000, ']') + "\n";
 
-// Folders of external checkpoints with config.json alone, as nothing else may be read before it.
+// Folders of external checkpoints that have only config.json, as no other file may be read before it.
 void add_strangers(const TemporaryFolder& folder) {
   const auto config = [](const std::string& change) {
     return R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,)"

@@ -1,4 +1,4 @@
-// `poslab check`: tests/encodings has the schemes that pass; here are schemes that must fail, and the output.
+// `poslab check`: schemes that must fail, and the output. tests/encodings has the schemes that pass.
 #include <doctest/doctest.h>
 
 #include <cmath>

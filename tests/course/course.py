@@ -37,15 +37,15 @@ def check(what, good, told=""):
 
 
 def restore(path):
-    """The project's file, as old as it was, so that only what differs is compiled."""
+    """Copies the project's file with its time, so that only files that differ are compiled."""
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     if not (folder / path).exists() or (folder / path).read_text() != marks.text_of(root, path):
         (folder / path).write_text(marks.text_of(root, path))
 
 
 class Changed:
-    """While it lives files have other bodies; then they and all objects are again what they were, with their times, so
-    that nothing is compiled a second time."""
+    """While it lives, files have other bodies; afterwards files and objects are restored with their times, so that
+    nothing is compiled a second time."""
 
     def __init__(self, body_of):
         self.texts = {path: marks.with_bodies(path, marks.text_of(root, path), body_of) for path in marks.marked()}
@@ -129,7 +129,8 @@ def as_a_student_begins():
 
 
 def as_the_sources_change():
-    """course/holes.toml names what is there, once; where a source has changed, a refusal names file, body and words."""
+    """course/holes.toml names words that its files have, once; if a source has changed, a refusal names file, body and
+    words."""
     check("files with holes are a student's, and have no marks of their own",
           set(marks.holes()) == set(marks.marked()) and
           not any("// course " in (root / path).read_text() for path in marks.files()))
@@ -154,8 +155,8 @@ def rewrite(at, body_of):
 
 
 def as_a_class_is_graded():
-    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote. A student's prints,
-    with and without a newline, are shown, and are no line of the test."""
+    """The table, with steps before one with holes, a folder that is no course folder, and the project's own bodies. A
+    student's prints, with and without a newline, are shown, and do not count as lines of the test."""
     (folder / "course.json").write_text('{"step": 2}')
     with tempfile.TemporaryDirectory() as scratch:
         no_folder, broken, out = (pathlib.Path(scratch) / name for name in ("none", "broken", "grades.json"))
@@ -186,7 +187,7 @@ def as_a_class_is_graded():
 
 
 def copied_and_renamed():
-    """build/ holds absolute paths: it is made anew for a folder that comes from elsewhere."""
+    """build/ holds absolute paths, so it is made anew for a folder that was copied or renamed."""
     with tempfile.TemporaryDirectory() as scratch:
         copied, moved = pathlib.Path(scratch).resolve() / "copied", pathlib.Path(scratch).resolve() / "moved"
         shutil.copytree(folder, copied, ignore=shutil.ignore_patterns("*.o", "project"))
@@ -202,7 +203,7 @@ def copied_and_renamed():
 
 
 def compiler():
-    """Its errors name the student's file and line, also behind a hole that was filled for this step."""
+    """The compiler's errors name the student's file and line, also behind a hole that was filled for this step."""
     wrong = {"6 weights_backward": ["  no_such_name();"]}
     with Changed(lambda r: r.cut() if r.step == 11 else wrong.get(r.key)):
         result, body = results(6), marks.of_folder(folder)["6 weights_backward"]
@@ -211,7 +212,7 @@ def compiler():
 
 
 def seconds():
-    """Of processor time, used by all processes that have ended."""
+    """Processor time of all processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -222,8 +223,8 @@ def solved(step):
 
 
 def times():
-    """Writes the table of docs/course/teachers.md: seconds of processor time that a check takes, the first one, which
-    builds what the step needs, and one after an edit of the step's file that costs most."""
+    """Writes the table of docs/course/teachers.md: the processor seconds of a step's first check, which builds what the
+    step needs, and of a check after an edit of the step's costliest file."""
     shutil.rmtree(folder / "build", ignore_errors=True)
     parts = {}
     for part in ["check", "engine", "kernels", "model"]:
@@ -257,7 +258,7 @@ def holes_named(step, result):
 
 
 def with_holes(steps):
-    """Steps whose bodies are all cut out at once: those of later steps, too, so each file is compiled once."""
+    """Tests steps with all their bodies cut out at once, so that each file is compiled once for several steps."""
     with (Changed(lambda r: r.cut() if r.step in steps else None),
           patch.object(build, "check", lambda at, step: build.run(build.built(at, f"step{step:02}")))):
         for step in steps:
@@ -277,7 +278,7 @@ def named(key, what, change, hint):
 
 
 def one_of_each(answers):
-    """A wrong answer of each step, in a file that no other includes if there is one."""
+    """Chooses a wrong answer for each step, if possible in a file that no other file includes."""
     steps = {}
     for answer in sorted(answers, key=lambda a: (a[3] is None, not ours[a[0]].path.endswith(".cpp"))):
         steps.setdefault(answer[0].split()[0], answer)
@@ -285,8 +286,8 @@ def one_of_each(answers):
 
 
 def links():
-    """A step's page leads to its files; notebooks, pages and the lecture lead to the steps. That all these links
-    resolve is for tests/tools/docs.sh and notebooks/run.py, but for those of the lecture, which are words."""
+    """A step's page links to its files; notebooks, pages and the lecture link to the steps. tests/tools/docs.sh and
+    notebooks/run.py check that these links resolve, except for the lecture's, which are words."""
     for step in range(1, marks.steps + 1):
         text = (root / marks.page_of(step)).read_text()
         missing = {r.path for r in ours.values() if r.step == step and f"](../../{r.path})" not in text}
@@ -304,8 +305,8 @@ def links():
 
 
 def curves():
-    """The length curve of step 12, with randomized positions: a few steps of training, by the project's bodies and by a
-    wrong one. With --all as a student asks for it, with all of its training."""
+    """The length curve of step 12, with randomized positions: after a few training steps with the project's bodies and
+    with a wrong one; with --all also the command of a student, with all training steps."""
     plan = curve.plans[12][1]
 
     def drawn():

@@ -1,11 +1,11 @@
-"""Typical wrong answers to the steps of the course: what a student may write, and the words of the hint that names it.
+"""Typical wrong answers to the steps of the course, and the words of the hints that name the mistakes.
 
 tests/course/wrong/NN.txt has those of step NN, with an empty line between them:
 
     [5 product] no scale                the key of the body, and what is wrong
-    - double(x.scale) * s               what is taken out of the project's body, a line for each of its lines,
-    + s                                 and what comes in its place; or a whole body, its lines after "| "
-    hint: is forgotten: x.scale         words of the hint, or "no hint": caught, and told by formula, place and numbers
+    - double(x.scale) * s               text that is taken out of the project's body, line by line,
+    + s                                 and text that replaces it; or a whole body, with "| " before its lines
+    hint: is forgotten: x.scale         words of the hint; or "no hint" if only formula, place and numbers are reported
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import re
 
 
 def change_of(key, lines):
-    """The function from the project's lines to the wrong ones that these lines describe."""
+    """The function that turns the project's lines into the wrong ones that these lines describe."""
     def after(mark):
         return "\n".join(line[2:] for line in lines if line.startswith(mark))
 

@@ -1,12 +1,12 @@
-"""Small random checkpoints that transformers wrote, each then changed in one place, read by poslab and by transformers:
-the logits are equal, or poslab refuses. Prints a line for each difference, and a table of all; exit status 1 if any.
+"""Changes small random checkpoints by transformers in one place each, and reads them with poslab and transformers: the
+logits must be equal, or poslab must refuse. Prints each difference, and a table of all; exit status 1 if any differ.
 
     compare_checkpoints.py PROGRAM [--seed N] [--only llama,t5]      # PROGRAM: poslab_logits of the build
 
-Every tensor goes missing, comes twice (under a second name, in a second shard), and gets other values, another shape
-and another dtype; names that are tied are there or not, equal or different, in all combinations; keys of config.json
-are absent, null, or said twice. Where transformers would draw a missing weight at random, poslab must refuse; "alone"
-counts what transformers fails to read, such as a size that is null, and poslab reads as if the key were absent.
+Every tensor is removed, stored twice (under a second name, in a second shard), and gets other values, another shape
+and another dtype; tied tensors are there or not, equal or different, in all combinations; keys of config.json are
+absent, null, or given twice. Where transformers would draw a missing weight at random, poslab must refuse; "alone"
+counts checkpoints that only poslab reads, such as one with a size that is null, which it treats as an absent key.
 """
 
 import argparse
@@ -53,7 +53,7 @@ MODELS = {
 }
 TIED = {"t5": ["shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"]}
 TIED_DECODER = ["model.embed_tokens.weight", "lm_head.weight"]
-# What a file may say besides or in place of what it says, by the kind of model; null as JSON has it.
+# Keys that a file may have besides or in place of its own, by the kind of model; None is JSON's null.
 SAID = {
     "llama": [dict(rope_theta=77.0), dict(rope_theta=77.0, rope_parameters=None), dict(rope_scaling={}),
               dict(rope_scaling=dict(type="linear", factor=2.0)),
@@ -122,7 +122,7 @@ def theirs(folder, kind):
     model_class = T5ForConditionalGeneration if kind == "t5" else AutoModelForCausalLM
     try:
         model, about = model_class.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
-    except Exception:  # noqa: BLE001  whatever it is that it does not read
+    except Exception:  # noqa: BLE001  whatever makes it fail
         return "fails"
     if about["missing_keys"]:
         return "at random"
@@ -173,7 +173,7 @@ def other(tensor):
 
 
 def changes_of_tensors(f):
-    """(what, a function that writes it) for each tensor and each change."""
+    """(the change in words, a function that writes it) for each tensor and each change."""
     for name, t in f.tensors.items():
         rest = {k: x for k, x in f.tensors.items() if k != name}
         short = name.removeprefix("model.")

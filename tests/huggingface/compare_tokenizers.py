@@ -3,8 +3,8 @@
     .venv-huggingface/bin/python tests/huggingface/compare_tokenizers.py [--seed N] [--files N] [--texts N]
 
 Draws tokenizer.json files with every step, option and flag that poslab reads, some that it must refuse, and trains
-models of sentencepiece with random options. Each either gives the tokens of its library for every text, and the same
-bytes for its tokens, or is refused by name when it is loaded. Takes build/release/poslab_tokens (tokens.cpp).
+models of sentencepiece with random options. poslab must either give the library's tokens for every text, and the same
+bytes for its tokens, or name what it refuses when it loads the file. Needs build/release/poslab_tokens (tokens.cpp).
 """
 
 import argparse
@@ -506,7 +506,7 @@ Case = collections.namedtuple("Case", "name path texts library wrong")
 
 
 def or_none(work):
-    """A library's answer, or None if it raises an error. Its panics are no Exceptions."""
+    """A library's answer, or None if it raises an error. Its panics are not derived from Exception."""
     try:
         return work()
     except BaseException as error:
@@ -516,7 +516,7 @@ def or_none(work):
 
 
 def text_of(of, ids):
-    """The text of poslab's bytes; None for part of a character, of which each library makes U+FFFD in its own way."""
+    """The text of poslab's bytes; None if a character is cut, which each library replaces by U+FFFD in its own way."""
     try:
         return b"".join(of[i] for i in ids).decode()
     except UnicodeDecodeError:
@@ -549,7 +549,7 @@ def compare_json(case, answer, rng, count):
 
 
 def tie(its, ids, others):
-    """Whether two readings of a text are equally probable, in which versions of sentencepiece choose differently."""
+    """Whether two readings of a text are equally probable; versions of sentencepiece then choose differently."""
     if isinstance(ids, str) or its.decode(ids) != its.decode(others):
         return False
     return abs(sum(map(its.get_score, ids)) - sum(map(its.get_score, others))) < 1e-4
@@ -567,7 +567,7 @@ def compare_sentencepiece(case, answer, rng, count):
             count["texts of which sentencepiece has two equally probable readings"] += 1
         else:
             case.wrong.append(("tokens", text, tokens, theirs))
-    # between two tokens that are no space; <s> and <unk> have other texts for those who look than for those who read
+    # between two tokens that are no space; <s> and <unk> have one text in the vocabulary and another when decoded
     of = [bytes.fromhex(b) for b in answer["bytes"]]
     if len(of) != its.get_piece_size():
         case.wrong.append(("size", "", len(of), its.get_piece_size()))
@@ -643,7 +643,7 @@ def main():
     of.add_argument("--models", type=int, default=48, help="models of sentencepiece")
     of.add_argument("--texts", type=int, default=200, help="texts of each")
     of.add_argument("--program", default=root / "build/release/poslab_tokens")
-    of.add_argument("--keep", help="a folder for the files that are drawn, which else go")
+    of.add_argument("--keep", help="a folder for the drawn files, which are otherwise deleted")
     asked = of.parse_args()
     rng = random.Random(asked.seed)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

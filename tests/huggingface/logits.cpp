@@ -1,7 +1,7 @@
-// The logits that poslab computes with checkpoints, for compare_checkpoints.py. Each line of the input is an object
-// with a "folder", "tokens" and, of a T5, the tokens that its decoder has "read"; each line of the output has the
-// logits at all slots, one after the other, or the message of a refusal. With "texts" of a T5 it has the tokens of
-// each.
+// Prints the logits that poslab computes with checkpoints, for compare_checkpoints.py. Each line of input is an object
+// with a "folder", "tokens" and, for a T5, "read", the tokens that its decoder has read; each line of output has the
+// logits at all slots, one after the other, or the message of a refusal. If a T5's line has "texts", the output has the
+// tokens of each.
 #include <iostream>
 
 #include "autograd/tape.h"

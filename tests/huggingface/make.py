@@ -1,4 +1,4 @@
-"""Small random checkpoints of transformers, and its results with them: tests/data/huggingface. See README.md."""
+"""Makes tests/data/huggingface: small random checkpoints of transformers, and its results with them (README.md)."""
 
 import json
 import pathlib
@@ -41,7 +41,7 @@ def rope(kind, **more):
 
 sliding, full = "sliding_attention", "full_attention"
 factors = dict(short_factor=[1.0, 1.1, 1.3, 1.7], long_factor=[1.0, 2.0, 3.5, 6.0])
-# name: (model whose weights they are, keys that differ)
+# name: (the model whose weights it uses, keys of the configuration that differ)
 cases = {
     "llama": ("llama", dict(rope_parameters=rope("default"))),
     "llama_base": ("llama", dict(rope_parameters=dict(rope_type="default", rope_theta=500000.0))),
@@ -155,7 +155,7 @@ def greedy(model, start):
 @torch.no_grad()
 def case(name):
     model_name, more = cases[name]
-    for draw in range(100):  # tokens with which rounding decides none of those that are written
+    for draw in range(100):  # until rounding decides none of the written tokens
         model = build(model_name, more)
         tokens = torch.tensor(np.random.default_rng(draw).integers(0, model.config.vocab_size, T))[None]
         text = greedy(model, tokens[:, :prompt])
@@ -174,8 +174,8 @@ def case(name):
 
 
 def rerope_two_passes(weights, config, tokens, window):
-    """LLaMA with ReRoPE as its author computes it (Su 2023): logits of all pairs twice, once turned by the distance
-    and once as if every distance were `window`, and for each pair one of them."""
+    """LLaMA with ReRoPE as its author computes it (Su 2023): the logits of all pairs twice, rotated by the distance and
+    rotated as if every distance were `window`, of which each pair takes one."""
     w = {k: v.double().numpy() for k, v in weights.items()}
     heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
     n, d = len(tokens), config["hidden_size"] // heads

@@ -1,6 +1,6 @@
-"""Exported models, read by transformers: read_back.py FOLDER... . Each has, beside the model, expected.json with
-"tokens", "logits" of all slots, and "text" with "encoded"; a T5 has "read", what its decoder is given, and no text.
-Prints the worst error of a logit, relative to the largest, and fails above 1e-4 or where tokens differ."""
+"""Reads exported models with transformers: read_back.py FOLDER... . Beside the model each has expected.json with
+"tokens", "logits" of all slots, and "text" with "encoded"; a T5 has "read", its decoder's input, and no text. Prints
+the worst error of a logit, relative to the largest, and fails if it is above 1e-4 or if tokens differ."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Small random T5s, as transformers writes them, and its results: tests/data/huggingface/t5. --write writes these."""
+"""Makes tests/data/huggingface/t5: small random T5s by transformers, and its results. Run it with --write."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from tokenizers_golden import corpus
 from transformers import T5Config, T5ForConditionalGeneration, T5Tokenizer
 
 sizes = dict(vocab_size=108, d_model=16, d_kv=4, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0)
-# name: (keys, a head of its own, stored as)
+# name: (keys of the configuration, whether the head has its own weights, the stored dtype)
 models = {
     "v1_0": (dict(), False, torch.float32),
     "v1_1": (dict(feed_forward_proj="gated-gelu", tie_word_embeddings=False), True, torch.bfloat16),
@@ -38,9 +38,9 @@ def build(name, dtype):
     model = T5ForConditionalGeneration(T5Config(**sizes, **keys))
     if own_head:
         model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight) * 0.5)
-    with torch.no_grad():  # an end that is often likely
+    with torch.no_grad():  # so that the end of an answer is often likely
         (model.lm_head if own_head else model.shared).weight[1] *= 3
-    for at, p in model.named_parameters():  # gains that are not 1
+    for at, p in model.named_parameters():  # so that gains are not 1
         if "norm" in at:
             torch.nn.init.normal_(p, mean=1.0, std=0.1)
     return model.to(stored).to(dtype).eval()
@@ -51,7 +51,7 @@ def rounded(values):
 
 
 def as_deep(config):
-    """transformers makes its cache with a layer for each of the encoder's."""
+    """Whether a cache works: transformers gives it only as many layers as the encoder has."""
     return config.num_decoder_layers <= config.num_layers
 
 
@@ -63,7 +63,7 @@ def search(model, tokens, mask, how):
                              max_new_tokens=written, do_sample=False, return_dict_in_generate=True,
                              output_scores=True, use_cache=as_deep(model.config), **how)  # fmt: skip
         text = out.sequences[0, 1:].tolist()
-        while text and text[-1] in (0, 1):  # the end, and what fills up after it
+        while text and text[-1] in (0, 1):  # the end, and the padding after it
             text.pop()
         all_of.append(dict(tokens=text, score=float(out.sequences_scores[0]) if "num_beams" in how else None))
     return all_of
@@ -73,7 +73,7 @@ def search(model, tokens, mask, how):
 def case(name):
     model, exact = build(name, torch.float32), build(name, torch.float64)
     mask = torch.tensor([[int(t < n) for t in range(max(lengths))] for n in lengths])
-    for draw in range(20):  # texts with which rounding decides no word, and some searches end early
+    for draw in range(20):  # until rounding decides no word and some searches end early
         rng = np.random.default_rng(draw)
         tokens = torch.tensor(rng.integers(2, sizes["vocab_size"], (2, max(lengths)))) * mask
         greedy = search(model, tokens, mask, dict())
@@ -97,8 +97,8 @@ def case(name):
 
 
 def write_tokens(folder):
-    """T5's kind of sentencepiece model, and the tokens that transformers gives with it. Of T5's rules, which change
-    many characters, it has those that make a line's end and a tab spaces."""
+    """T5's kind of sentencepiece model, and transformers' tokens with it. T5 has rules for many characters; this model
+    has only those that turn a newline and a tab into spaces."""
     model = io.BytesIO()
     rules = folder / "rules.tsv"
     rules.write_text("A\t20\n9\t20\n")

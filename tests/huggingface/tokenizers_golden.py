@@ -1,4 +1,4 @@
-"""Small tokenizers of each kind, made with the library `tokenizers`, and the tokens that it gives for some texts."""
+"""Makes small tokenizers of each kind with the library `tokenizers`, and stores its tokens for some texts."""
 
 import json
 
@@ -59,7 +59,7 @@ def llama3_tokenizer():
 
 
 def olmo2_tokenizer():
-    """The words of Llama 3, defined by what is between them."""
+    """Llama 3's splitting into words, by the text between them."""
     t = over_bytes(llama3, ["<|endoftext|>"])
     t.pre_tokenizer = pre_tokenizers.Sequence([
         pre_tokenizers.Split(Regex(llama3), "removed", invert=True),
@@ -97,7 +97,7 @@ def llama2_tokenizer(newer):
 
 
 def phi3_tokenizer():
-    """Llama 2's tokenizer, with dialogue marks that include white space beside them."""
+    """Llama 2's tokenizer, with dialogue marks that swallow the white space after them."""
     t = llama2_tokenizer(False)
     t.add_special_tokens([AddedToken(s, normalized=False, rstrip=True) for s in ("<|user|>", "<|end|>")])
     t.add_special_tokens([AddedToken("<|sep|>", normalized=False, lstrip=True)])
@@ -105,7 +105,7 @@ def phi3_tokenizer():
 
 
 def gemma_tokenizer():
-    """Characters with marks in place of spaces, pieces that end with a space, and tokens that are not special."""
+    """A tokenizer with marks in place of spaces, pieces that end with a space, and tokens that are not special."""
     inside = json.loads(llama2_tokenizer(True).to_str())
     t = Tokenizer.from_str(json.dumps(inside))
     t.normalizer = normalizers.Replace(" ", "\u2581")
@@ -128,7 +128,7 @@ def small_gemma_tokenizer():
 
 
 def write_tokenizers(golden):
-    """The tokenizers as they are saved, and for each the tokens of all texts, with those that it puts before one."""
+    """The tokenizers as saved, and for each the tokens of all texts, and the tokens that it puts before a text."""
     made = {"qwen2": qwen2_tokenizer(), "llama3": llama3_tokenizer(), "gpt2": gpt2_tokenizer(),
             "llama2": llama2_tokenizer(False), "llama2_newer": llama2_tokenizer(True), "olmo2": olmo2_tokenizer(),
             "phi3": phi3_tokenizer(), "gemma": gemma_tokenizer()}
@@ -142,7 +142,7 @@ def write_tokenizers(golden):
 
 
 def one_step(text, letters, *added, merges=(), **parts):
-    """A tokenizer of single letters, with what one case is about; its tokens for a text, and the text of each token."""
+    """A tokenizer of single letters with the feature of one case; its tokens for a text, and the text of each token."""
     names = dict.fromkeys([*letters, *(left + right for left, right in merges)])
     vocabulary = {name: i for i, name in enumerate(names)}
     new = iter(range(len(vocabulary), 99))
@@ -159,7 +159,7 @@ def one_step(text, letters, *added, merges=(), **parts):
 
 
 def steps():
-    """The cases that poslab once read differently."""
+    """Cases in which poslab once differed."""
     mark, plain = "\u2581", "ab c\n1\u00e9"
     split = lambda pattern, behavior, invert=False: dict(
         type="Split", pattern=pattern, behavior=behavior, invert=invert)

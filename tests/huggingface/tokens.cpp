@@ -1,7 +1,6 @@
-// Tokens by poslab, for compare_tokenizers.py. Each line of the input is an object with the "path" of a tokenizer.json
-// or tokenizer.model and its "texts"; each line of the output has the tokens "before" a text, the tokens of "texts",
-// and the bytes of each token as "bytes", in hexadecimal digits. For a refused file, the message takes
-// its place.
+// Prints poslab's tokens for compare_tokenizers.py. Each line of input is an object with the "path" of a tokenizer.json
+// or tokenizer.model and its "texts"; each line of output has the tokens "before" a text, the tokens of "texts", and
+// the bytes of each token as "bytes", in hexadecimal digits; for a refused file it has the message instead.
 #include <fmt/format.h>
 
 #include <iostream>

@@ -16,12 +16,12 @@ class Case:
     name: str
     encoding: str  # as poslab spells it
     library: str  # on PyPI
-    code: str  # of the library: what is called
+    code: str  # the library's class or function that is called
     function: object
     causal: bool = False
     expects: str = "logits"  # | "logits but for a row's" (a number for each query) | "weights" | "output" | "embedding"
     tolerance: float = 0  # of a difference, in units of the largest number; C++ allows 1e-9 (double) and 1e-5 (float)
-    why: str = ""  # why it is larger
+    why: str = ""  # the reason for a larger tolerance
     heads: int = 4
     head_dim: int = 4
     max_position: int = 64

@@ -1,4 +1,4 @@
-"""The plain forms with which flash-linear-attention compares its kernels: https://github.com/fla-org
+"""The plain implementations with which flash-linear-attention compares its kernels: https://github.com/fla-org
 
 They return outputs. With a unit matrix for values, (T, T), these are the weights."""
 

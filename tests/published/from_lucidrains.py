@@ -90,7 +90,7 @@ def _(d):
 
 
 def products_of_two(d, q, k):
-    """PoPE doubles the channels; both libraries divide by the square root of those that there were."""
+    """PoPE doubles the channels; both libraries divide by the square root of the number before that."""
     return q @ k.transpose(-1, -2) / d.D**0.5
 
 
@@ -108,7 +108,7 @@ def _(d):
     return products(d.qh, d.kh) + xt.AlibiPositionalBias(d.H)(d.T, d.T)
 
 
-# A bias by distance that has no parameter here gives a learned ALiBi's slopes: exp(log_slope) times its distances
+# Learned ALiBi: exp(log_slope) times the library's distances, which have no parameters
 @case("x_transformers_alibi_slopes", "alibi:learned,symmetric", X, "AlibiPositionalBias, slopes of one's own",
       tolerance=1e-6, why="the library keeps its slopes in float32")  # fmt: skip
 def _(d):

@@ -59,7 +59,7 @@ def given(d, attention, *names):
 
 
 def llama(d, **more):
-    """Logits of Llama's rotary embedding; more: of its configuration."""
+    """Logits of Llama's rotary embedding; more: further keys of its configuration."""
     config = LlamaConfig(
         hidden_size=d.C, num_attention_heads=d.H, head_dim=d.D, **({"max_position_embeddings": 2048} | more)
     )
@@ -93,7 +93,7 @@ def _(d):
     return llama(d, rope_scaling={"rope_type": "linear", "factor": 8.0})
 
 
-# 10 slots, of which 4 were trained. Theirs counts as many slots as the largest position tells.
+# 10 slots, of which 4 were trained. transformers takes the largest position + 1 for the number of slots.
 @case("llama_dynamic", "dynamic_ntk:factor=2,length=4,pairing=half", "transformers", "rope_type dynamic", **ROTARY)
 def _(d):
     return llama(d, rope_scaling={"rope_type": "dynamic", "factor": 2.0}, max_position_embeddings=4)
@@ -210,7 +210,7 @@ FAR = [0, 1, 2, 5, 9, 17, 33, 70, 100, 150]
 
 
 def t5(d, causal, **config):
-    """Logits of T5's attention, which has no 1 / sqrt(D). Their slots are 0, 1, 2, ...; ours are some of them."""
+    """Logits of T5's attention, which has no 1 / sqrt(D). It computes slots 0, 1, 2, ..., of which we compare some."""
     config = T5Config(d_model=d.C, d_kv=d.D, num_heads=d.H, is_decoder=causal, **config)
     layer = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     layer.relative_attention_bias.weight.data = d.param("table", config.relative_attention_num_buckets, d.H)
@@ -246,7 +246,7 @@ def _(d):
 
 
 def bert(d, kind, rows):
-    """2 * rows - 1 rows of the table, by distances i - j from 1 - rows on."""
+    """BERT's attention with a table of 2 * rows - 1 rows, one for each distance i - j from 1 - rows on."""
     config = BertConfig(hidden_size=d.C, num_attention_heads=d.H, max_position_embeddings=rows)
     attention = BertSelfAttention(config, position_embedding_type=kind)
     attention.distance_embedding.weight.data = d.param("layer0.keys", 2 * rows - 1, 1, d.D)[:, 0]
@@ -289,8 +289,8 @@ def _(d):
 
 
 def deberta(d, module, config, names, terms, reversed_rows=False, **more):
-    """Twice 8 rows, as in clip=8. In the term p2c the code looks p_i - p_j up where the paper has p_j - p_i: that is
-    p2c_rows=released, or, but for one row, the paper with reversed_rows."""
+    """Twice 8 rows, as with clip=8. In the term p2c the code looks up p_i - p_j where the paper has p_j - p_i: that is
+    p2c_rows=released or, except for one row, the paper's term with reversed_rows."""
     config = config(
         hidden_size=d.C, num_attention_heads=d.H, relative_attention=True, pos_att_type=terms, hidden_dropout_prob=0,
         attention_probs_dropout_prob=0, **more,
@@ -335,7 +335,7 @@ def _(d):
     return deberta_v1(d, "c2p")
 
 
-# Eight slots, as the one row of the 16 that has no mirror image is that of distance 8
+# Eight slots, as only the row of distance 8 has no mirror image among the 16 rows
 @case("deberta_p2c", "deberta:clip=8,c2p=off", "transformers",
       "DeBERTa's DisentangledSelfAttention, p2c, rows reversed", positions=list(range(8)), **SCALE)  # fmt: skip
 def _(d):

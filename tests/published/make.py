@@ -30,7 +30,7 @@ def numbers(case, drawn, result):
     else:
         shape = (1, drawn.H, drawn.T, drawn.T)
     if tuple(result.shape) != shape:
-        raise SystemExit(f"{case.name}: {tuple(result.shape)} where {case.expects} is {shape}")
+        raise SystemExit(f"{case.name}: shape {tuple(result.shape)}, but {case.expects} must have {shape}")
     rows = result.detach().double().reshape(-1, shape[-1]).tolist()
     if case.causal and len(shape) == 4 and case.expects != "output":
         rows = [row[: n % drawn.T + 1] for n, row in enumerate(rows)]

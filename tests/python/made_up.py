@@ -10,7 +10,7 @@ def plan(folder):
 
 
 def trial(id, accuracy, loss=0.25, baselines=BASELINES, **result):
-    """With an accuracy for each length, from 1 on."""
+    """A trial's result with an accuracy for each length, from 1 on."""
     columns = {"length": range(1, len(accuracy) + 1), "accuracy": accuracy, "unmasked_accuracy": accuracy}
     columns |= {name: [x] * len(accuracy) for name, x in ({"loss": loss, "samples": 32} | baselines).items()}
     tested = {name: " ".join(map(str, column)) for name, column in columns.items()}

@@ -1,5 +1,5 @@
-"""bits_per_byte of external checkpoints: nats of the predicted tokens / ln 2 / bytes of text that they were made of,
-for tokenizers that change the text. The bytes are counted here, from the text alone."""
+"""bits_per_byte of external checkpoints whose tokenizers change the text: nats of the predicted tokens / ln 2 / bytes
+of the text that they stand for. The bytes are counted here, from the text alone."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def checkpoint(tmp_path):
 
 
 def evaluated(folder, text, length):
-    """Loss and bits per byte of plain windows and of repeated ones."""
+    """Loss and bits per byte, on plain windows and on repeated ones."""
     (folder / "text").write_bytes(text.encode())
     subprocess.run([PROGRAM, "lm", "eval", "--hf", folder, "--text", folder / "text", "--length", str(length),
                     "--times", "1", "--samples", "2", "-o", folder / "o.csv"], check=True, capture_output=True)
@@ -91,7 +91,7 @@ def test_random_tokenizers(checkpoint):
     assert shorter < 20
 
 
-# Texts of which every window has as many bytes a token, also where they are cut.
+# Texts in which every window has the same number of bytes per token, also where they are cut.
 @pytest.mark.parametrize("unit,each,made", [
     ("a", 1, tokenizer()),
     ("bc", 2, tokenizer()),

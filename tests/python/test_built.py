@@ -1,4 +1,5 @@
-"""Built encodings as PyTorch's layers call them (python/poslab/torch), without PyTorch; and the error without it."""
+"""Built encodings as the layers for PyTorch call them (python/poslab/torch), without PyTorch; and the error without
+PyTorch."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 """DLPack capsules as any library may make them: random shapes, strides, dtypes, devices and offsets.
 
-A reader cannot check what a capsule says about its memory, so all memory is one buffer here. A capsule is taken, and
-then shows these numbers, or it is refused with an exception; either way its memory is returned exactly once.
+A reader cannot check a capsule's claims about its memory, so all memory here is one buffer. A capsule is either taken
+and then shows the buffer's numbers, or refused with an exception; either way its memory is returned exactly once.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class Producer:
-    """A tensor of another library: `shape`, `strides` in numbers (None: none said), `dtype` as (code, bits, lanes)."""
+    """Another library's tensor: `shape`, `strides` in numbers (None: not given), `dtype` as (code, bits, lanes)."""
 
     name = b"dltensor_versioned"
 
@@ -54,7 +54,7 @@ class Producer:
         return self.capsule
 
     def is_whole(self):
-        """Whether its memory was given back once, or never taken: who takes it gives the capsule another name."""
+        """Whether its memory was returned once, or never taken: a reader that takes it renames the capsule."""
         left = self.capsule is None or bool(api.PyCapsule_IsValid(self.capsule, self.name))
         return self.given_back == (0 if left else 1)
 

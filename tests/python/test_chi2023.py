@@ -15,12 +15,12 @@ from poslab.papers.trials import Trials, printed
 LENGTHS = (128, 512)
 ATTENTION = {"largest_weight": [0.4, 0.5], "entropy": [2.0, 1.5], "largest_logit": [6.0, 6.5], "variance": [1, 1]}
 DISPERSED = {"largest_weight": [0.1, 0.2], "entropy": [5.0, 4.5], "largest_logit": [6.0, 6.25], "variance": [1, 1]}
-MODES = {"log": 0.10, "pmax": 0.05, "entropy": -0.05, "prop1": 0, "prop2": 0}  # what they add to answers
+MODES = {"log": 0.10, "pmax": 0.05, "entropy": -0.05, "prop1": 0, "prop2": 0}  # accuracy that each adds
 TAUS = {"log": 0.8, "pmax": 0.75, "entropy": 0.1, "prop1": 0.7, "prop2": 0.3}
 
 
 def table(task, right):
-    """The columns of a test, with so many right answers at each length, alike wherever the answer stood."""
+    """The columns of a test with this accuracy at each length, wherever the answer stood."""
     rows = [(task, length, 32, 1.5, x, *[x] * 8) for length, x in zip(LENGTHS, right)]
     names = ["task", "length", "samples", "loss", "accuracy", *(f"accuracy_{n}" for n in range(1, 9))]
     return {name: " ".join(map(str, column)) for name, column in zip(names, zip(*rows))}
@@ -36,7 +36,7 @@ def alignment(tau):
 
 
 def model(id, tasks, far, seed):
-    """Answers that are all right at the trained length, and of `far` and a bit at the other; 0.02 of `line`."""
+    """Results with accuracy 1 at the trained length, and `far` or a bit more at the other; 0.02 on the task `line`."""
     right = {task: (0.02, 0.02) if task == "line" else (1.0, far + 0.01 * seed) for task in tasks}
     tests = {f"aligned/{task}-{mode}.json": alignment(tau) for task in tasks for mode, tau in TAUS.items()}
     tests |= {f"tests/{task}-{mode}.csv": table(task, (home, there + more * (task != "line")))
@@ -78,7 +78,7 @@ def drawn(name, trials=None):
 def test_the_sources_numbers():
     assert printed("chi2023_dispersion", "line 15000", "entropy") == 6.63
     assert printed("chi2023_temperatures", "xl pmax topic", "4") == 0.65
-    assert pd.isna(printed("chi2023_temperatures", "xxl entropy topic", "5"))  # lost
+    assert pd.isna(printed("chi2023_temperatures", "xxl entropy topic", "5"))  # not in our copy of the source
     assert printed("chi2023_documents", "large pmax 30", "29") == 37.0
 
 

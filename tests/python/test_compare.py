@@ -155,8 +155,8 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
 
 
 def test_the_committed_ranking_follows_from_the_committed_trials():
-    """But for accuracies at trained lengths, which are not among them, and baselines, which the committed page has of
-    one seed. Scores in trials.csv have 12 digits."""
+    """All columns but accuracies at trained lengths, which trials.csv lacks, and baselines, which the committed page
+    has for one seed. Scores in trials.csv have 12 digits."""
     rows = pd.read_csv(RESULTS / "every-scheme/trials.csv").query("causal == 'off'")
     options = ["id", "task", "encoding", "positions", "seed", "lr", "steps", "train_length", "eval_lengths"]
     about = {"trials": rows[options].assign(causal=False).to_dict("records"), "failed": [], "windows": {}, "slots": 0}

@@ -1,4 +1,4 @@
-"""poslab.figures: the contents of figures for print, and that the program starts it."""
+"""poslab.figures: the contents of figures for print, and the program's calls of it."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def poslab(*words, env=None):
 
 
 def texts(pdf):
-    """The words of a PDF, each as it was written: its strings have two bytes a letter."""
+    """The words of a PDF, as they were written one by one: its strings have two bytes per letter."""
     words = []
     for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
         try:

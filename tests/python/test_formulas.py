@@ -34,7 +34,7 @@ def test_every_scheme_has_one_and_says_how_the_engine_spells_it():
 
 
 def off(name, scheme):
-    """How far the logits of a model with this formula are from those of the golden file."""
+    """The difference between the logits of a model with this formula and those of the golden file."""
     kept = json.loads((REFERENCE.parent / f"data/reference/{name}.json").read_text())
     case = golden.BASE | scheme.CASE
     layers = [{k: np.array(v) for k, v in p.items()} for p in kept["positions"]]

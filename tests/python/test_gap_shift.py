@@ -1,4 +1,4 @@
-"""poslab.papers.gap_shift: what its sentences say of made-up numbers, and its tables from small trained runs."""
+"""poslab.papers.gap_shift: its sentences on made-up numbers, and its tables from small trained runs."""
 
 import json
 
@@ -98,7 +98,7 @@ def test_all_tables_from_trained_runs_fit_together(tmp_path):
     skill = (grid["accuracy"] - grid["majority"]) / (1 - grid["majority"])
     first = pd.read_csv(out / "first.csv").set_index(["task", "encoding", "length", "change"])["loss"].sort_index()
     for setting in (("bucket_sort", "rope"), ("missing_duplicate_string", "sincos")):
-        for home in (3, 6):  # what the gap and the length cost is all that is lost
+        for home in (3, 6):  # the costs of the gap and of the length add up to the whole loss
             lost, here = first[(*setting, home)], skill[(*setting, home)]
             assert lost["gap"] + lost["length"] == pytest.approx(here["same"] - skill[(*setting, 12, "same")])
             assert lost["gap to 1"] == pytest.approx(here["same"] - here["contiguous"])
@@ -106,7 +106,7 @@ def test_all_tables_from_trained_runs_fit_together(tmp_path):
     matched = (out / "matched.md").read_text()
     assert "rope, log density" in matched
     assert "without reading the order of the symbols, at these lengths: chance " in matched
-    # what was measured is kept with each run, so that drawing again takes no model
+    # measurements are kept with each run, so that drawing again needs no model
     before = (out / "README.md").read_text()
     for run in json.loads((out / "about.json").read_text())["trials"]:
         (out / "runs" / run["id"] / "checkpoint.safetensors").unlink()

@@ -1,5 +1,5 @@
-"""200 random small graphs: each is computed by the engine in float32 and by NumPy in double, and its gradient is held
-against central differences of the latter, and against PyTorch's in double where that can be imported. Tensors are used
+"""200 random small graphs: each is computed by the engine in float32 and by NumPy in double, and its gradient is
+compared with central differences in NumPy, and with PyTorch's in double if that can be imported. Tensors are used
 several times, and shapes broadcast."""
 
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import given, seed, settings, strategies as st
 
 import poslab as pl
 
-# name: the op in NumPy; all take and give (4, 4) or broadcast to it, and have bounded slopes on what `tame` gives.
+# name: the op in NumPy; all map (4, 4), or what broadcasts to it, to (4, 4), with bounded slopes on results of `tame`.
 UNARY = {
     "tanh": np.tanh, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "cos": np.cos, "exp": np.exp,
     "softplus": lambda x: np.log1p(np.exp(x)), "silu": lambda x: x / (1 + np.exp(-x)),

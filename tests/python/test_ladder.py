@@ -1,5 +1,5 @@
-"""poslab.papers.ladder: its committed tables, and on made-up results that candidates and opponents are chosen and
-judged as lab/papers/ladder/ladder.toml registers it."""
+"""poslab.papers.ladder: its committed tables, and the choice and the verdicts on made-up results, which must be as
+lab/papers/ladder/ladder.toml registers them."""
 
 import json
 
@@ -25,7 +25,7 @@ def test_statistics_of_a_few_seeds():
     assert np.isnan(t_interval(TEN[:1])).all() and np.isnan(flip_interval(TEN[:5])).all()
     assert [flip_test(TEN[:n]) for n in (3, 6, 10)] == [0.5, 0.09375, 0.015625]
     assert flip_interval(TEN[:6]) == pytest.approx((-0.03, 0.25)) and flip_interval(TEN) == pytest.approx((0.025, 0.19))
-    many = np.random.default_rng(6).normal(0.3, size=30)  # some of its subsets
+    many = np.random.default_rng(6).normal(0.3, size=30)  # too many for all subsets
     assert flip_interval(many) == pytest.approx(t_interval(many), abs=0.05)
     assert holm([0.01, 0.04, 0.03, 0.005, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5])
     assert holm([0.5, 0.9]).tolist() == [1, 1] and len(holm([])) == 0
@@ -45,9 +45,9 @@ def ladder(tmp_path_factory):
 
 
 class Ladder:
-    """Its plan, and files of trials with made-up results: `near` at lengths 21 to 40, `far` from 41 on. The second
-    candidate is the best at the shorter lengths and the last one at the judged ones; of the opponents it is the third
-    at the judged lengths and the first at the shorter ones. On a fresh seed a candidate is `ahead` of its opponent."""
+    """The ladder's plan, and files of trials with made-up results: `near` at lengths 21 to 40, `far` from 41 on. Of the
+    candidates the second is best at the shorter lengths, and the last at the judged ones; of the opponents the third is
+    best at the judged lengths, and the first at the shorter ones. On fresh seeds a candidate leads by `ahead`."""
 
     def __init__(self, folder):
         self.folder = folder

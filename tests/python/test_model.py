@@ -1,4 +1,4 @@
-"""Trained models from Python: the bits of the engine, activations kept and replaced, one run's put into another."""
+"""Trained models from Python: the engine's bits, activations that are kept, replaced, and put into another run."""
 
 import json
 import re

@@ -59,7 +59,7 @@ def test_pairs_agree_and_each_exercise_has_a_solution(path):
     notebook = run.cells_of(path)
     pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     assert run.sources(pair) == run.sources(notebook), "tools/notebooks --write makes it anew"
-    for asked, answer in zip(pair.cells, pair.cells[1:]):  # folded, until one clicks
+    for asked, answer in zip(pair.cells, pair.cells[1:]):  # the output is folded until a click
         if answer.cell_type == "code":
             predicts = asked.cell_type == "markdown" and "**Predict" in asked.source
             assert answer.metadata.get("jupyter", {}).get("outputs_hidden", False) == predicts, asked.source

@@ -91,8 +91,8 @@ def test_names_of_samplers_are_looked_at():
 
 
 # The working thread ends while a signal handler holds the GIL. It needs the GIL once more at its end, so a thread that
-# joins it must not hold the GIL. The timer counts processor time: on a busy machine one by the clock would ring again
-# before anything else has run.
+# joins it must not hold the GIL. The timer counts processor time: on a busy machine, a timer that follows the clock
+# would ring again before anything else has run.
 HANDLER_AT_THE_END = """
 import signal, sys, time
 import poslab as pl

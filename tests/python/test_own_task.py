@@ -15,7 +15,7 @@ TINY = {"preset": "tiny", "encoding": "rope", "positions": "randomized", "steps"
 
 
 class Ends(pl.Task):
-    """Whether the first and the last symbol differ: even_pairs, written anew."""
+    """Whether the first and the last symbol differ: even_pairs, rewritten."""
 
     def answer(self, x):
         return [x[0] != x[-1]]

@@ -20,7 +20,7 @@ def poslab(at, *words):
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Pages and pictures of runs whose folder has a hostile name, of a text that is, and of schemes."""
+    """Pages and pictures of runs whose folder has a hostile name, of a hostile text, and of schemes."""
     at = tmp_path_factory.mktemp("pages")
     model = "--layers 1 --heads 2 --d-model 16 --batch 4 --steps 4 --train-length 9".split()
     for run, encoding in ((EVIL, "rope"), (EVIL + "2", "alibi")):

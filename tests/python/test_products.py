@@ -1,4 +1,4 @@
-"""The engines of products: one for what Python computes, kept by the runs that it begins."""
+"""Engines of matrix products: Python computes with the chosen one, and runs that it begins keep theirs."""
 
 import json
 

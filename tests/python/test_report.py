@@ -1,4 +1,4 @@
-"""`poslab report` of language models whose tokens differ: bits per byte alone compare them."""
+"""`poslab report` of language models whose tokens differ: only bits per byte compare them."""
 
 import subprocess
 

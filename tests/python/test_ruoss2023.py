@@ -1,4 +1,4 @@
-"""poslab.papers.ruoss2023: what its tables and claims say of made-up results, and its artifacts from trained runs."""
+"""poslab.papers.ruoss2023: its tables and claims on made-up results, and its artifacts from trained runs."""
 
 import json
 import shlex
@@ -25,7 +25,7 @@ LOW = dict.fromkeys(BASELINES, 0.1)
 
 
 def made(score, trials, baselines=BASELINES):
-    """Trials whose results are score(trial): None if it is not done, or a pair, at lengths 21 to 40 and beyond."""
+    """Trials whose accuracy is score(trial): a number, a pair (at lengths 21 to 40 and beyond), or None if not done."""
     lines = []
     for n, trial in enumerate(trials):
         trial["id"], of = str(n), score(COMMON | trial)

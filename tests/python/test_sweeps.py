@@ -87,7 +87,7 @@ class OwnBias(pl.Encoding):
 
 
 class Base(pl.Encoding):
-    """Has the name of an option of rope."""
+    """A class with the name of an option of rope."""
 
 
 def test_names_of_own_things_may_be_words_of_other_options(tmp_path):

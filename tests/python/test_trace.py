@@ -1,4 +1,4 @@
-"""Traces of trainings: the updates of parameters are seen and replaced by functions of Python, or kept."""
+"""Traces of trainings: Python functions see and replace the updates of parameters, or the updates are kept."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A wheel on a machine that has Python and no compiler: in a new environment, with nothing else on the PATH, outside of
-# the tree. Prints its size and how long an import takes.
+# Tries a wheel as on a machine with Python but no compiler: in a new environment, with nothing else on the PATH,
+# outside of the tree. Prints its size and the time of an import.
 # usage: tests/python/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 wheel=$(realpath "$1")
@@ -24,7 +24,7 @@ for page in README docs/python; do
   check "the first example of $page.md runs" alone "$python" example.py
 done
 check 'and leaves a run' test -s runs/first/result.json
-kernels_for_gpus() {   # in the module as in the program, in a wheel for GPUs alone
+kernels_for_gpus() {   # module and program have them in a wheel for GPUs, and in no other wheel
   alone "$python" -c 'import poslab; print(poslab.about()["cuda"])' > about
   if [[ $wheel == *-1cuda-* ]]; then ! grep -q 'has no CUDA' about; else grep -q 'has no CUDA' about; fi
 }
@@ -57,7 +57,7 @@ inside() {   # all that is linked is in the wheel or, as manylinux has it, in ev
   find venv -path '*poslab*' \( -name '*.so*' -o -name poslab \) -type f -exec ldd {} + | grep '=>' > linked
   ! grep -vE "=> $folder/venv/|lib(c|m|dl|pthread|stdc\+\+|gcc_s|z)\.so" linked
 }
-check 'what else is linked is the C and C++ runtimes and zlib' inside
+check 'only the C and C++ runtimes and zlib are linked from outside' inside
 
 seconds() {   # MODULE: of the processor; the least of seven, as others may run beside
   alone "$python" - "$1" <<'END'

@@ -3,8 +3,8 @@ with NumPy alone.
 
     tools/reference decoder
 
-Written from the formulas and not from the C++: attention pair by pair, each key turned by its distance from the query.
-Derivatives come from complex steps, as in own.py. tests/nn/decoder.cpp compares.
+Written from the formulas and not from the C++: attention pair by pair, each key rotated by its distance from the query.
+Derivatives come from complex steps, as in own.py. tests/nn/decoder.cpp compares them with the engine.
 """
 
 import json

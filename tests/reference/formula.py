@@ -24,9 +24,9 @@ def mix(name, index):
     return h ^ h >> np.uint32(16)
 
 
-# Half-widths of the uniform law, by the last part of the name: of the size of spec B.3, but with a larger embedding,
-# biases, u and v, so that an error in them shows, and smaller values, so that five layers of attention do not make all
-# tokens alike.
+# Half-widths of the uniform distributions, by the last part of the name: about those of spec B.3, but larger for the
+# embedding, biases, u and v, so that errors in them show, and smaller for values, so that five layers of attention do
+# not make all tokens alike.
 WIDTH = {
     "embedding": 2**-3,
     "table": 1.0,

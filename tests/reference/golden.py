@@ -12,8 +12,8 @@ BATCH, INPUT, OUTPUTS = 4, 7, 7
 TIME = INPUT + OUTPUTS
 SYMBOLS_IN, SYMBOLS_OUT, POOL = 5, 4, 64
 SAMPLES, PROJECTIONS = 8, 4
-# The derivative of a ReLU jumps at 0: a float32 program may be on the other side of an input that is nearly 0, and be
-# right. Tokens are drawn again until no input is nearer than this, ten times what float32 loses on the way.
+# The derivative of a ReLU jumps at 0: if an input is nearly 0, a correct float32 program may be on the other side.
+# Tokens are drawn again until no input is nearer to 0 than this, ten times the rounding error of float32.
 KINK = 2e-5
 BASE = {
     "encoding": "none",
@@ -33,8 +33,8 @@ BASE = {
 
 
 def parameter_shapes(table, of_layer, layers=LAYERS, width=WIDTH):
-    """Names and shapes, in the order of the C++ model; a matrix is stored (in, out) and used as x W. The encoding's own
-    come as {name: shape}: `table` of the model, `of_layer` of each layer."""
+    """Names and shapes, in the order of the C++ model; a matrix is stored (in, out) and used as x W. The encoding's
+    parameters are given as {name: shape}: `table` for the model, `of_layer` for each layer."""
     shapes = {"embedding": (SYMBOLS_IN, width)} | {f"encoding.{name}": shape for name, shape in table.items()}
     for n in range(layers):
         shapes |= {f"encoding.layer{n}.{name}": shape for name, shape in of_layer.items()}

@@ -5,7 +5,7 @@ encoding.
     tools/reference rope_half       one of them
 
 tests/nn/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
-sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md says why nothing slips by.
+sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md explains why errors show.
 """
 
 import sys
@@ -18,7 +18,8 @@ import golden
 import model
 from golden import BASE, KINK, OUTPUTS, PROJECTIONS, SAMPLES, draw, short
 
-# Nor do they stay if float32, PyTorch's own, has lost more than this: a single number, as beta is, may all but cancel.
+# Tokens are also drawn again if PyTorch's float32 is off by more than this: a single number, such as beta's gradient,
+# may nearly cancel.
 LOST = 3e-6
 
 CASES = {

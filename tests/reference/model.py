@@ -1,4 +1,4 @@
-"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more, in PyTorch, each formula plainly.
+"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more in PyTorch, as plain formulas.
 
 Independent of the C++ sources: only parameter names and layouts are shared. Every logit matrix is written out pair by
 pair; nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_encoder.py has both).

@@ -5,9 +5,9 @@ python/poslab/formulas/NAME.py, with NumPy alone.
 
 The model is that of model.py, written again. Its derivatives come from complex steps: the imaginary part of the loss at
 w + i h s, divided by h, is the slope of the loss in the direction s, exact to the last digits as nothing is subtracted
-(Squire and Trapp 1998). So all must work on complex numbers: no abs(), and comparisons of real parts. The digest of a
-gradient has its sum, 8 entries and 4 projections on random signs; norm and largest entry, which would take a step for
-every weight, are left out.
+(Squire and Trapp 1998). So all formulas must work on complex numbers: without abs(), and comparing real parts. The
+digest of a gradient has its sum, 8 entries and 4 projections on random signs; its norm and largest entry are left out,
+as they would take a complex step for every weight.
 """
 
 import concurrent.futures
@@ -57,8 +57,8 @@ def embedded(scheme, case, w, tokens, positions):
 
 
 def forward(scheme, case, w, x, positions, first=0):
-    """From what block `first` reads (B, T, C): the logits of the output slots (B, outputs, symbols_out), what each
-    block and the head read, and the smallest distance of a ReLU's input from 0."""
+    """Runs the model from block `first` on, whose input is (B, T, C). Returns the logits of the output slots, (B,
+    outputs, symbols_out), the inputs of each block and of the head, and the least distance of a ReLU's input to 0."""
     heads, width = case["heads"], case["d_model"]
     batch, time = x.shape[:2]
     shared = [name for name in w if name.startswith("encoding.") and name.count(".") == 1]  # of all layers

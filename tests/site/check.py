@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The built site: every link to one of its files or anchors resolves, and no page fetches anything from a network.
+"""Checks the built site: every link to one of its files or anchors resolves, and no page fetches from a network.
 
 usage: tests/site/check.py FOLDER
 """

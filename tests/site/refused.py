@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A page that the navigation lacks, a formula that is no longer in its file, and links that lead nowhere: each is named
-in an error. Run with the Python of .venv-site."""
+"""Errors name a page that the navigation lacks, a formula that is no longer in its file, and links that lead nowhere.
+Run with the Python of .venv-site."""
 
 import sys
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The documentation site: built without a warning, every link resolves, and what would make it untrue is refused.
+# The documentation site is built without a warning, every link resolves, and mistakes that make it wrong are refused.
 # Ends with a line that ./dev test counts.
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=tests/tools/check.sh
@@ -9,5 +9,5 @@ scratch
 builds() { PYTHONPATH=$source/build/release/python "$source/.venv-site/bin/python" "$source/docs/site/build.py"; }
 check 'the site is built without a warning' builds
 check 'its links resolve, and it fetches nothing' "$source/tests/site/check.py" "$source/build/site/html"
-check 'what makes it untrue is refused' "$source/.venv-site/bin/python" "$source/tests/site/refused.py"
+check 'mistakes that make it wrong are refused' "$source/.venv-site/bin/python" "$source/tests/site/refused.py"
 checked site

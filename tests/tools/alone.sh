@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does each header and each source compile alone, in any order of includes? The builds precompile headers and compile
-# neighbouring sources as one, which hides a missing include; so does another C++ library, whose headers include each
-# other. Each file is parsed by itself, without output. CXX names the compiler, with its options:
+# Checks that each header and each source compiles alone. The builds precompile headers and compile neighbouring sources
+# as one, which hides a missing include, as does a C++ library whose headers include each other. Each file is parsed by
+# itself, without output. CXX names the compiler, with its options:
 #   CXX='clang++-19 -stdlib=libc++' tests/tools/alone.sh
 # usage: tests/tools/alone.sh [FILE...]     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with a
-# trap in place of every package manager. Needs root and debootstrap; the mirror and the way to it are this machine's.
+# In a bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with
+# a trap in place of every package manager. Needs root and debootstrap; mirror and proxy are those of this machine.
 # usage: tests/tools/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -20,7 +20,7 @@ seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
 make_bare_root "$folder"
 seconds 'a base system of Debian 12'
 
-[[ -z $(git status --porcelain) ]] || echo 'bare_debian: what is not committed is not tried'
+[[ -z $(git status --porcelain) ]] || echo 'bare_debian: uncommitted changes are not tried'
 git clone --quiet --no-hardlinks "$source" "$root/root/poslab"
 inside dpkg-query -W -f '${Package}\n' > "$folder/before"
 

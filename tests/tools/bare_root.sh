@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. The mirror
-# and the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
+# Sourced by the tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. Mirror and proxy
+# are those of this machine. `root` is the chroot's folder; `inside COMMAND...` runs a command there.
 
 inside() {
   chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -23,7 +23,7 @@ make_bare_root() {
     http_proxy=$proxy debootstrap --variant=minbase "$suite" "$base" ${mirror:+"$mirror"} || return
     tar -C "$base" -cf "$base.tar.partial" . && mv "$base.tar.partial" "$base.tar" && rm -rf "$base" || return
   fi
-  for old in "$1"/root.*; do            # of processes that were killed
+  for old in "$1"/root.*; do            # folders of processes that were killed
     [[ ! -d $old ]] || kill -0 "${old##*.}" 2> /dev/null || rm -rf --one-file-system "$old"
   done
   exec {making}>&-

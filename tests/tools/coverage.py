@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Which lines and branches the unit tests reach: tools/coverage runs them first.
+"""Reports the lines and branches that the unit tests reach; tools/coverage runs the tests first.
 
 usage: tests/tools/coverage.py BUILD
 
 BUILD is the preset coverage, compiled by clang with counters, whose tests have run. Writes build/coverage.md: every
-line that no test reached, and every condition that was only ever true or only ever false, with the reasons that stand
-here. A row a folder goes to bench/results/coverage.csv, of which results/readme.py makes the table of docs/testing.md.
+line that no test reached, and every condition that was only ever true or only ever false, with the reasons from this
+file. Each folder gets a row in bench/results/coverage.csv, from which results/readme.py makes a table of
+docs/testing.md.
 """
 import json
 import pathlib
@@ -21,7 +22,7 @@ page = root / "build/coverage.md"
 folders = ["core", "autograd", "encodings", "nn", "tasks", "experiment"]
 llvm = "-19"
 
-# The reasons why this build's unit tests do not reach a line; the first that matches its file counts.
+# Reasons why this build's unit tests do not reach a line; the first that matches its file counts.
 gpu, isas, python = ("a GPU's: `./dev test release` has the emulated one",
                      "of instruction sets that this build or machine lacks",
                      "for Python and the shell, whose tests are not counted")
@@ -80,8 +81,8 @@ def run(*words, **more):
 
 
 def counts(build):
-    """{file: (lines {number: times}, outcomes {place in the source: times in each form of a template})} of all tests
-    and of the programs that they start. A condition has two outcomes."""
+    """{file: (lines {number: times}, outcomes {place in the source: times in each instance of a template})} for all
+    tests and the programs that they start. A condition has two outcomes."""
     run("llvm-profdata" + llvm, "merge", "-sparse", *map(str, (build / "profile").glob("*.profraw")), "-o",
         build / "all.profdata")
 
@@ -121,7 +122,7 @@ def why(some, text):
 
 
 def rows(by_reason):
-    """{(file, reason): what} -> rows of a table; what nobody has looked at comes last"""
+    """{(file, reason): what} -> rows of a table; entries without a reason come last"""
     ordered = sorted(by_reason.items(), key=lambda row: (row[0][1] == missing, row[0]))
     return "".join(f"| `{file}` | {what} | {reason} |\n" for (file, reason), what in ordered)
 

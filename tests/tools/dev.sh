@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# ./dev build without root and without sudo if something is missing: it names what is missing and the command with which
-# root installs it, continues without, and names it once more if the build fails. A sudo that refuses gives the same.
-# An unknown word gets one line with a guess. A tree that was copied or moved with its build/ and its virtual
-# environments is configured again. A command that is in tools/ is named. All files run in bash 3.2, as on macOS.
+# Tests ./dev build without root and sudo: it names missing packages and the command with which root installs them, goes
+# on without them, and names them again if the build fails; a sudo that refuses gives the same. An unknown word gets
+# one line with a guess. A tree that was copied or moved with its build/ and virtual environments is configured again. A
+# command that is in tools/ is named. All files run in bash 3.2, as on macOS.
 # shellcheck disable=SC2034,SC2086           # status and purpose are in conditions for eval; a line is words
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
-# heading, the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of
-# own. Pages count right. docs/own_scheme.md works.
+# Checks the Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
+# heading, the README stays short, and code blocks marked ```sh run work: those of a page in order, in a folder of their
+# own. Numbers of schemes and the like are right. docs/own_scheme.md works.
 # usage: tests/tools/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
@@ -74,8 +74,8 @@ cited() (
   return $lost
 )
 
-# Lines that GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for a
-# break. Wrapping a paragraph again may put the % of "95 %" there.
+# Finds lines that GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for
+# a break. Rewrapping a paragraph may put the % of "95 %" there.
 shown() (
   cd "$source" || exit
   awk '
@@ -105,7 +105,7 @@ counts() (
   cd "$source" || exit
   local lost=0
   total() { "$program" list "$1" | grep -c '^[a-z0-9_]'; }
-  newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # older versions had what they had
+  newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # numbers of older versions stay
   are() {   # NUMBER PATTERN: what the pattern finds is this number
     local found page line number
     found=$(grep -HnoP "$2" README.md docs/*.md; newest | grep -noP "$2" | sed 's/^/CHANGELOG.md:/')
@@ -139,7 +139,7 @@ printed() {
   return $lost
 }
 
-# The blocks of a page as files 001:LINE, 002:LINE, ... They only have to run, so hundreds of steps become single steps.
+# The blocks of a page as files 001:LINE, 002:LINE, ... They only have to run, so numbers of steps are divided by 100.
 blocks() {   # PAGE FOLDER
   sed -E 's/(--steps [0-9]+)00 /\1 /' "$1" | awk -v to="$2" '
     /^```sh run *$/ { out = sprintf("%s/%03d:%d", to, ++n, FNR + 1); printf "" > out; next }
@@ -151,7 +151,7 @@ cd "$folder" || exit
 for page in "${pages[@]}"; do
   check "links of ${page#./}" resolves "$page"
 done
-check 'what comments cite as spec is a heading' cited
+check 'every part of the spec that comments cite is a heading' cited
 check 'the numbers of schemes, samplers, policies and published cases are right' counts
 check 'sentences with figures say what the data says, and old results that they are' \
   python3 "$source/results/sentences.py"
@@ -163,7 +163,7 @@ check 'CHANGELOG.md has at most 60 lines before the first tag' release_notes
 check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
 
 PATH=$(dirname "$program"):$PATH
-check 'what pages show of commands is what these print' printed
+check 'commands print the output that pages show' printed
 for page in "${pages[@]}"; do
   name=${page#./}
   mkdir -p "$folder/$name/blocks" "$folder/$name/here"

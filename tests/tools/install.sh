@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The results of `cmake --install`: the program, its completion, and a package that other projects find. examples/
-# is built against that package in a separate folder, and each example runs.
+# Tests `cmake --install`: the program, its completion, and a package that other projects find. examples/ is built with
+# that package in a separate folder, and each example runs.
 # usage: tests/tools/install.sh BUILD     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 build=$(realpath "$1")

@@ -1,6 +1,5 @@
-// A clock of the day that jumps. tests/tools/torture.py loads it before all libraries (LD_PRELOAD). Each time it is
-// read it gives another time between 1971 and 2100, later or earlier than before. Clocks that measure durations are
-// not changed.
+// A system clock that jumps. tests/tools/torture.py loads it before all libraries (LD_PRELOAD). Each reading is another
+// time between 1971 and 2100, later or earlier than the last one. Clocks that measure durations are not changed.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that no line of ours is wider than 120 columns, that no subject of a commit that main lacks is longer than 72,
-# and that the pages of docs/ have at most 37,000 words by hand.
+# Checks that no line is wider than 120 columns, that no commit that main lacks has a subject of more than 72, and that
+# the pages of docs/ have at most 37,000 words written by hand.
 # usage: tests/tools/lines.sh [columns | subjects | words]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -12,7 +12,7 @@ columns() {
   [[ -z $wide ]] || { echo "wider than 120 columns:"$'\n'"$wide" >&2; return 1; }
 }
 
-subjects() {   # where there is no history there are none
+subjects() {   # without a history there are none
   local base long
   base=$(git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main 2> /dev/null) || return 0
   long=$(git log --format='%h %s' "$base..HEAD" | LC_ALL=C.UTF-8 grep -E '^[0-9a-f]+ .{73}') || return 0
@@ -20,7 +20,7 @@ subjects() {   # where there is no history there are none
   return 1
 }
 
-words() {   # but results' pages, which are of papers/. A page with a template counts as that, tables between marks not
+words() {   # without pages of results, by papers/. A page with a template counts as its template, without made tables
   local page count
   count=$(for page in docs/*.md; do
             [[ $page != docs/results* ]] || continue

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Is the program valid C++ for macOS, too? clang parses all of its sources for Apple's processors, with the headers of
-# macOS and the C++ library from zig (.venv-portable). Nothing is linked, as the libraries are Debian's, and nothing
-# runs. Libraries that are only parsed have this machine's headers.
-# usage: tests/tools/macos.sh BUILD     a build whose list of sources is taken; ends with a line in doctest's form
+# Checks that the program is valid C++ for macOS: clang parses all of its sources for Apple's processors, with the
+# headers of macOS and the C++ library from zig (.venv-portable). Nothing is linked, as the libraries are Debian's, and
+# nothing runs. For other libraries this machine's headers are used.
+# usage: tests/tools/macos.sh BUILD     BUILD has the list of sources; ends with a line in doctest's form
 set -uo pipefail
 build=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
@@ -15,11 +15,11 @@ do
   found=$(find /usr/include /usr/include/"$(gcc -dumpmachine)" /usr/local/include -maxdepth 1 -name "$name" | head -n 1)
   [[ -z $found ]] || ln -s "$found" include/
 done
-# cfloat: toml++ 3.3 relies on others to include it.
+# cfloat: toml++ 3.3 relies on other headers to include it.
 compiler=("$source/.venv-portable/bin/python" -m ziglang c++ -target aarch64-macos -std=gnu++20 -fsyntax-only -Wno-psabi
           -include cfloat -I"$source" -I"$build/made" -isystem "$folder/include" -DFMT_HEADER_ONLY
           -DPOSLAB_ISA=baseline "-DPOSLAB_ISAS=ISA(baseline)" "-DPOSLAB_KERNEL=")
-parses() {   # FILE; zig looks for an object, which clang was not to write
+parses() {   # FILE; zig complains that there is no object, which clang does not write here
   "${compiler[@]}" "$1" 2>&1 < /dev/null | grep -v 'failed to rename' > said || true
   cat said
   ! grep -q 'error:' said

@@ -1,4 +1,4 @@
-// Checkpoints of poslab, as from a stranger. The checksum is corrected first, as random bytes would not match it.
+// Untrusted checkpoints of poslab. The checksum is corrected first, as random bytes would not match it.
 #include "lab/runs/checkpoint.h"
 
 #include <zlib.h>

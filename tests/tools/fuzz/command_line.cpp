@@ -1,5 +1,5 @@
-// Words of a command line, one on each line, which are only parsed. Words after `complete` are the beginning of another
-// command, for which a shell asks completions.
+// Words of a command line, one on each line, which are only parsed. Words after `complete` begin another command, whose
+// completions a shell asks for.
 #include "apps/command_line.h"
 
 #include <sstream>

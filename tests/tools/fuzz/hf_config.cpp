@@ -1,4 +1,4 @@
-// config.json and generation_config.json of models of the Hugging Face form.
+// config.json and generation_config.json of models in Hugging Face format.
 #include "lab/hub/hf_config.h"
 
 #include "lab/files/json.h"

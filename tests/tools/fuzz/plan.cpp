@@ -1,5 +1,5 @@
-// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the rest, which random bytes would not
-// match, so each line that is a configuration gets the right id.
+// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the line's other fields, which random
+// bytes would not match, so each line with a configuration gets the right id first.
 #include "lab/runs/sweep/plan.h"
 
 #include <sstream>

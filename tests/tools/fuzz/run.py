@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs libFuzzer on the targets of tests/tools/fuzz: what tools/fuzz does once build/fuzz/poslab_fuzz is built.
+"""Runs libFuzzer on the targets of tests/tools/fuzz; tools/fuzz calls it when build/fuzz/poslab_fuzz is built.
 
 Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written
-to tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with what mends it. The
-table says how many inputs were tried, in how many seconds of processor time, and how much of the target's sources all
-kept inputs reach. From a million on, and from a clean commit, a target's row in bench/results/fuzz.csv is replaced by
-it, from which results/readme.py writes the table of docs/testing.md.
+to tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with the fix. The table
+has the number of inputs tried, seconds of processor time, and the share of the target's source lines that all kept
+inputs reach. After a million inputs or more, from a clean commit, it replaces the target's row in
+bench/results/fuzz.csv, from which results/readme.py writes the table of docs/testing.md.
 """
 
 import argparse
@@ -34,13 +34,13 @@ def targets():
 
 
 def processor_time():
-    """Seconds, of all programs that have ended."""
+    """Processor seconds of all programs that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def fuzz(name, limit):
-    """Runs one target up to a limit, an option of libFuzzer. Its executions, edges and inputs that were found."""
+    """Runs one target up to a limit, an option of libFuzzer. Returns its executions, edges and defects."""
     (found / name).mkdir(parents=True, exist_ok=True)
     before = set((found / name).iterdir())
     log = root / f"build/fuzz/{name}.log"

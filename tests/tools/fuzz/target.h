@@ -17,7 +17,7 @@ struct Target {
   std::string name;
   Strings sources;  // files whose coverage is reported
   void (*read)(const std::string& bytes);
-  Strings (*seeds)();                             // files that the project writes or keeps: all are read
+  Strings (*seeds)();                             // files that the project writes or keeps, which must be valid
   Strings (*words)() = [] { return Strings(); };  // words for the fuzzer to insert
   int longest = 20000;                            // the most bytes of an input
 };
@@ -26,7 +26,7 @@ const std::vector<Target>& all_targets();
 Target checkpoint(), command_line(), hf_config(), npz(), plan(), samplers(), schemes(), safetensors(), tokenizer_json(),
     tokenizer_model(), toml();
 
-// Runs the action. Whether it ended without BadInput or Failure.
+// Runs the action. Returns whether it ended without BadInput or Failure.
 bool answered(const std::function<void()>& action);
 inline void check_law(bool law, const char* what) {
   if (!law) throw std::logic_error(what);

@@ -1,4 +1,4 @@
-// What browsers have and TypeScript 4.8 does not know, and what map.mjs hangs into the window for its tiles.
+// Features of browsers that TypeScript 4.8 lacks, and the function that map.mjs adds to the window for its tiles.
 declare class DecompressionStream {
   constructor(format: string);
   readable: ReadableStream;

@@ -1,6 +1,6 @@
-// Run under valgrind beside the program (tests/tools/memcheck/run.sh): all cases of all ops with each instruction set
-// that valgrind knows, and planted errors, without which a clean run would prove nothing. Linked with a core/memory.cpp
-// whose buffers begin without values.
+// Runs under valgrind (tests/tools/memcheck/run.sh): all cases of all ops with each instruction set that valgrind
+// knows, and planted errors, without which a clean run would prove nothing. It is linked with a core/memory.cpp whose
+// buffers begin without values.
 #include <doctest/doctest.h>
 #include <valgrind/memcheck.h>
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: tests/tools/memcheck/run.sh FOLDER [PATTERN]
-# poslab under valgrind's memcheck, which reports what depends on memory that nobody has written, wrong addresses, and
-# leaks: a training of each kind, its evaluation, what it writes, its pages, and all ops. FOLDER has poslab_memcheck and
-# poslab_memcheck_ops; with a PATTERN only the checks whose names it matches. Ends with a line that ./dev test counts.
+# Runs poslab under valgrind's memcheck, which reports uses of unwritten memory, wrong addresses and leaks: a training
+# of each kind, its evaluation, the texts that it writes, its pages, and all ops. FOLDER has poslab_memcheck and
+# poslab_memcheck_ops. With a PATTERN, only checks whose names match it run. Ends with a line that ./dev test counts.
 set -uo pipefail
 built=$(realpath "$1") only=${2:-}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")

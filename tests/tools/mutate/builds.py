@@ -1,8 +1,8 @@
-"""The two builds of tools/mutate, and what it asks of them: does a test fail with this source in place of that one?
+"""The two builds of tools/mutate, and the question that it asks them: which test fails with this changed source?
 
-A fault costs one compiler and one link: the source lies in a folder of its own, which is searched first, its object
-goes before the archives that have the old one, and -O1 is enough. So two faults can be tried at once. Tests which do
-not reach the function are not run. Which do is seen once: each test runs alone, and -finstrument-functions calls
+A fault costs one compilation and one link: the source lies in a folder of its own, which is searched first, its object
+goes before the archives that have the old one, and -O1 is enough. So two faults can be tried at once. Tests that do
+not reach the function are not run. To find those that do, each test runs alone once, and -finstrument-functions calls
 reach.cpp.
 """
 import array
@@ -26,8 +26,8 @@ at_once = min(2, os.cpu_count())       # faults at a time; each test has its own
 no_output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
-# The folders, from which faults are drawn in turn: their sources, and the tests that are likeliest to notice a fault.
-# These run first, together with all tests that have noticed a fault of the folder before.
+# The folders, from which faults are drawn in turn: their sources, and the tests that are likeliest to notice a fault,
+# which run first, together with all tests that have noticed a fault in the folder before.
 folders = {
     "core": (["core/*.cpp", "core/platform/*.cpp"], "core/* autograd/tape.cpp experiment/footprint.cpp"),
     "core/cpu": (["core/cpu/**/*.cpp", "core/cpu/**/*.h"], "core/* autograd/ops.cpp"),
@@ -39,18 +39,18 @@ folders = {
     "lab": (["lab/files/statistics.cpp", "lab/runs/*.cpp", "lab/runs/sweep/*.cpp", "lab/runs/t5/*.cpp"],
             "lab/runs/* lab/files/statistics.cpp"),
 }
-# Files that only a GPU, emulated or not, or WebAssembly runs; neither build has them.
+# Files that run only on a GPU, emulated or not, or in WebAssembly; neither build has them.
 absent = {"autograd/encoder_block.cpp", "autograd/encoder_tail.cpp", "core/platform/exceptions_wasm.cpp",
           "core/platform/own_queue.cpp", "core/cpu/bf16/table.cpp"}
 
 
 def folder_of(file):
-    """The folder of the table that a file belongs to, the longest."""
+    """The table's folder that a file belongs to; if several do, the longest."""
     return max((name for name in folders if file.startswith(name + "/")), key=len)
 
 
 def kernel_of(file):
-    """How the kernels begin whose cases are likeliest to notice a change of a file."""
+    """The first letters of the kernels whose cases are likeliest to notice a change of a file."""
     return "attention" if "/attention/" in file or file.endswith("/rows.h") else pathlib.Path(file).stem
 
 
@@ -60,12 +60,12 @@ def only(names):
 
 
 def in_tree(path, folder):
-    """A path of the compiler's as seen from the top of the sources."""
+    """A path from the compiler, relative to the top of the sources."""
     return os.path.relpath(os.path.normpath(os.path.join(folder, path)), tree)
 
 
 def failing(names, seconds, out, env=None):
-    """Which of these tests fails first, or why they did not end; nothing if all pass."""
+    """The first of these tests that fails, or the reason why they did not end; nothing if all pass."""
     try:
         done = run([out / "poslab_tests", "--abort-after=1", "--no-colors", only(names)], cwd=out, env=env,
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60 + 10 * seconds,
@@ -80,7 +80,7 @@ def failing(names, seconds, out, env=None):
 
 
 def alone(name, out):
-    """Of one test, run alone: does it pass, in how many seconds, and which addresses does it reach?"""
+    """Runs one test alone: whether it passes, its seconds, and the addresses that it reaches."""
     number = hashlib.sha256(name.encode()).hexdigest()[:16]
     began = time.monotonic()
     good = not failing([name], 60, out, {"POSLAB_MUTATE_REACH": str(out / number)})
@@ -93,7 +93,7 @@ def alone(name, out):
 
 
 class Build:
-    """A build of the copy: how each source is compiled, and of each test how long it takes and what it reaches."""
+    """A build of the copy: the command that compiles each source, and the time and reach of each test."""
 
     def __init__(self, preset):
         self.preset, self.folder, self.made = preset, home / preset, home / f"{preset}.json"
@@ -101,7 +101,7 @@ class Build:
         self.tests = {}
 
     def ready(self, files=None):
-        """Builds what the copy has, and measures the tests that are not those of last time: all, or those of files."""
+        """Builds the copy, and measures the tests that have changed since last time: all, or those of `files`."""
         # Kernels are not watched: their functions are called billions of times.
         flags = "-O1 -DNDEBUG -g1 -finstrument-functions " \
                 "-finstrument-functions-exclude-file-list=/usr/,core/cpu/,tests/,bench/,cuda/"
@@ -117,7 +117,7 @@ class Build:
         self.measure(files)
 
     def read_commands(self):
-        """How each object is compiled, what it includes, and how the programs are linked."""
+        """Reads how each object is compiled, what it includes, and how the programs are linked."""
         said = {"cwd": self.folder, "stdout": subprocess.PIPE, "text": True, "check": True}
         self.compilers = {}
         for entry in json.loads((self.folder / "compile_commands.json").read_text()):
@@ -137,7 +137,7 @@ class Build:
             self.links[name] = words[words.index("&&") + 1:len(words) - words[::-1].index("&&") - 1]
 
     def compiled(self, made, out, *options, source=None, program=None):
-        """Compiles one object anew, into another place and perhaps from another file; whether it did."""
+        """Compiles one object anew, into another place and perhaps from another file; returns whether that worked."""
         words = list(self.compilers[made])
         words[words.index("-o") + 1] = str(out)
         if source:
@@ -149,7 +149,7 @@ class Build:
 
     def linked(self, out, objects, *options):
         """Links the programs into a folder, with these objects in front of those of the build. The tests look for the
-        program beside them."""
+        program beside themselves."""
         places = "CMakeFiles/test_main.dir/tests/support/places.cpp.o"
         if not (out / "places.o").exists():
             self.compiled(places, out / "places.o", program=out / "poslab")
@@ -161,8 +161,8 @@ class Build:
         return True
 
     def measure(self, files):
-        """Runs each test alone, unless neither it nor the sources have changed since last time. Other files' tests are
-        not asked."""
+        """Runs each test alone, unless neither it nor the sources have changed since last time; only the tests of these
+        files, if any are given."""
         out = home / f"reach-{self.preset}"
         old = json.loads(self.made.read_text()) if self.made.exists() else {}
         digest = hashlib.sha256()
@@ -202,7 +202,7 @@ class Build:
               *(f"; left out, as they fail without a fault: {left_out}" if left_out else ""), sep="", flush=True)
 
     def symbolize(self, out, tests):
-        """The addresses become places, FILE:LINE where a function begins."""
+        """Turns addresses into FILE:LINE, where a function begins."""
         for program in self.programs:
             addresses = sorted({at for test in tests for at in test["addresses"].get(program, [])})
             said = subprocess.run(["addr2line", "-e", out / program], input="".join(f"{at:x}\n" for at in addresses),
@@ -215,14 +215,14 @@ class Build:
             test["reaches"] = sorted(place for place in test["reaches"] if re.fullmatch(r"[^.].*:\d+", place))
 
     def reaching(self, file, lines):
-        """The tests that reach a function of these lines; all of them where it is not known to be reached by any."""
+        """The tests that reach a function in these lines; all tests if none is known to."""
         begins = self.reached.get(file, {}) if lines else {}
         found = set().union(*(tests for line, tests in begins.items() if lines[0] <= line <= lines[1]))
         return {name: test for name, test in self.tests.items() if not found or name in found}
 
     def stages(self, file, lines, hits):
-        """The tests' names, in an order that finds a fault soon: what found one there before, the folder's own, the
-        quick ones, the others."""
+        """The tests' names, in an order that finds a fault soon: those that found one there before, the folder's own,
+        quick ones, then the others."""
         patterns = folders[folder_of(file)][1].split() + [file]
         left = self.reaching(file, lines)
 
@@ -259,14 +259,14 @@ class Build:
         ops = {"POSLAB_OPS_FIRST": kernel_of(file)}
         for names, seconds in self.stages(file, lines, hits):
             while by := failing(names, seconds, out, ops):
-                # A test may depend on what another one left behind, or on a clean state: then it proves nothing here.
+                # A test may depend on another test's remains, or on a clean state: then its failure proves nothing.
                 if by not in names or by == names[0] or failing([by], self.tests[by]["seconds"], out, ops):
                     return "caught", by
                 names.remove(by)
         return "survived", ""
 
     def code(self, object):
-        """What the linker takes of an object, without the lines that it came from."""
+        """The parts of an object that the linker uses, without line numbers."""
         bare = home / f"bare-{os.getpid()}.o"
         run(["strip", "-g", "-o", bare, object], check=True)
         return bare.read_bytes()

@@ -1,4 +1,4 @@
-"""The faults that tools/mutate plants: where they can stand in a C++ source, found in its syntax tree.
+"""The faults that tools/mutate plants: finds places for them in the syntax tree of a C++ source.
 
 Signs, terms, indices, axes, comparisons, conditions, constants, and gradients that are not added up. A fault replaces
 some bytes of a file, and mutants() names all of a file in order.
@@ -26,7 +26,7 @@ def text(node):
 
 
 def faults(node):
-    """Those of one node: (kind, node that is replaced, replacement)."""
+    """The faults of one node: (kind, node that is replaced, replacement)."""
     field, parent = node.child_by_field_name, node.parent
     if node.type == "binary_expression":
         left, right, sign = field("left"), field("right"), text(field("operator"))
@@ -81,7 +81,7 @@ def faults(node):
 
 
 def mutants(file, source):
-    """All of a file, in order."""
+    """All faults of a file, in order."""
     found = []
 
     def visit(node):
@@ -109,8 +109,8 @@ def mutants(file, source):
 
 
 def function_around(mutant, source):
-    """The first and the last line of the function that a mutant lies in, the outermost; nothing where a compiler may
-    run it, or where it is in none, as in a list at the top of a file."""
+    """The first and the last line of the outermost function around a mutant; nothing if a compiler may run it, or if
+    it is outside of functions, as in a list at the top of a file."""
     found, node = None, parser.parse(source).root_node.descendant_for_byte_range(mutant.start, mutant.end)
     while node:
         if node.type in ("function_definition", "lambda_expression"):
@@ -122,7 +122,7 @@ def function_around(mutant, source):
 
 
 def errors(source):
-    """How many places the parser stumbles over: some macros of the sources, and what a mutant breaks."""
+    """The number of places that the parser cannot read: some macros of the sources, and code that a mutant breaks."""
     def count(node):
         return (node.type == "ERROR" or node.is_missing) + sum(map(count, node.children)) if node.has_error else 0
     return count(parser.parse(source).root_node)
@@ -137,7 +137,8 @@ def planted(mutant, source):
 
 
 def self_test():
-    """How many are found in a small source. Those that must be there are, and with each of them it still parses."""
+    """The number of faults found in a small source. Checks that expected ones are found, and that each leaves a source
+    that parses."""
     source = b"""void f(float* y, const float* x, int n) {
   bad_input("a + b", 1 + 2);
   static_assert(1 < 2);
