@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# docs/own_scheme.md, step by step: its files and its blocks `sh`, in a copy of what they touch. There, ./dev build
-# compiles the new scheme and the list of schemes alone and links them with what BUILD has, and ./dev test is the
-# comparison with golden files alone. Before that: the template with its holes does not compile, and names them.
+# Runs docs/own_scheme.md step by step: its files and its blocks `sh`, in a copy of the files that they touch. There,
+# ./dev build compiles only the new scheme and the list of schemes, and links them with the objects of BUILD; ./dev test
+# only compares with golden files. Before that, the template with its holes must not compile, and must name them.
 # usage: tests/tools/own_scheme.sh BUILD      where poslab_program was built
 set -euo pipefail
-export OMP_NUM_THREADS=1                         # of NumPy, whose matrices are small here
+export OMP_NUM_THREADS=1                         # for NumPy, whose matrices are small here
 build=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 page=$source/docs/own_scheme.md
@@ -21,8 +21,8 @@ cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 
-# Compiles as CMake compiles AS, a source of TARGET, but without the optimization that takes most of the time, and with
-# another source and object.
+# Compiles FILE to OBJECT as CMake compiles AS, a source of TARGET, but without the optimization that takes most of the
+# time.
 compile() {   # TARGET AS FILE OBJECT
   local command
   command=$(ninja -C "$build" -t commands "CMakeFiles/$1.dir/$2.o" | tail -n 1)
@@ -68,7 +68,7 @@ for ((n = 1; n <= holes; ++n)); do
 done
 rm encodings/mine.cpp
 
-# The blocks `sh`, and the text to be typed into files before each block that needs it.
+# Runs the blocks `sh`; before a block that needs them, the page's files are written.
 fill() {
   local n
   for ((n = 1; n <= holes; ++n)); do
@@ -100,6 +100,6 @@ sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/(p, "mine"/(p, fmt::format
 build_here
 build/release/poslab check mine > blind || { cat blind; exit 1; }
 # A scheme without a NumPy file is reported as such.
-if build/release/poslab explain mine --numpy 2> blind; then echo 'there is NumPy from nowhere'; exit 1; fi
+if build/release/poslab explain mine --numpy 2> blind; then echo 'there is a formula without a file'; exit 1; fi
 grep -q 'mine has no formula in NumPy: built without python/poslab/formulas/mine.py' blind
 echo 'docs/own_scheme.md works as it stands'

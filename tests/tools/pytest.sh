@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: tests/tools/pytest.sh python|torch [OPTION OF PYTEST...]
-# The tests of tests/FOLDER on the module in build/release/python, with the Python of .venv-FOLDER (./dev test FOLDER
-# makes both). Ends with a line that ./dev test counts.
+# Runs the tests of tests/python or tests/torch on the module in build/release/python, with the Python of .venv-python
+# or .venv-torch; ./dev test makes both. Ends with a line that ./dev test counts.
 cd "$(dirname "$0")/../.." || exit
 of=${1:?python or torch}
 log=build/pytest-$of.log

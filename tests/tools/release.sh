@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The files of tools/release, used as their users would: the sums, the wheels in empty environments, those for other
-# systems and the programs on or near these (tests/tools/portable/), the Debian package in a bare Debian (as root, if
-# debootstrap is there), the sdist built by pip, the sources, page and site.
+# Uses the files of tools/release as users would: the sums, the wheels in empty environments, wheels and programs for
+# other systems on those systems or similar ones (tests/tools/portable/), the Debian package in a bare Debian (as root,
+# if debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/tools/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.

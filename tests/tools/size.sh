@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Is each folder within its budget of lines, tools/size.txt? Only files that git knows count.
+# Checks that each folder is within its budget of lines, tools/size.txt. Only files that git knows count.
 # usage: tests/tools/size.sh [--write]     --write lowers each budget to the lines that there are, and raises none.
 # Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail

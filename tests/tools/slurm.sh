@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A sweep on a real Slurm: munge and a cluster of this machine alone, with its own configuration and state in a
-# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 and submitted again, and one
-# requeued as at the end of its time. Results must equal those of an uninterrupted run. Needs root, slurm-wlm and
-# munge, but no systemd.
+# Runs a sweep on a real Slurm: munge and a cluster of this machine alone, with its own configuration and state in a
+# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 and submitted again, and another requeued
+# as at the end of its time limit. Results must equal those of an uninterrupted run. Needs root, slurm-wlm and munge,
+# but no systemd.
 # usage: tests/tools/slurm.sh PROGRAM     Ends with a line in doctest's form.
 set -uo pipefail
 program=$(realpath "$1")
@@ -110,7 +110,7 @@ submitted() { "$program" sweep submit plan.jsonl --out torn --slurm --shards 3; 
 check 'submitted as an array of 3 shards' submitted
 job=$(sed -n 's/^Submitted batch job //p' output)
 
-shard_at() {   # SHARD: its trials that are done; line numbers modulo 3
+shard_at() {   # SHARD: the number of its finished trials; a shard is every third line
   awk -v shard="$1" 'NR % 3 == (shard + 1) % 3' plan.jsonl | sed 's/^{"id":"\([0-9a-f]*\)".*/torn\/\1\/result.json/' |
     xargs ls 2> /dev/null | wc -l
 }
@@ -143,7 +143,7 @@ status_of() { "$program" sweep status plan.jsonl --out "$1" > status && cat stat
 all_done() { status_of torn && grep -qx '  done  *30' status; }
 check 'all 30 trials are done' all_done
 
-same() {   # every file of every trial, but for clock times
+same() {   # every file of every trial, except for clock times
   local run file
   for run in straight/*/; do
     run=$(basename "$run")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The command line from end to end on a toy model: list, train, two cuts and resumes, eval, report, and refusals.
-# usage: tests/tools/smoke.sh PROGRAM [SLOWER]     SLOWER: how many times slower its steps are, as under a sanitizer;
-# the long runs, which are cut in their middle, have as many fewer. Ends with a line in doctest's form, for ./dev test.
+# Tests the command line from end to end on a toy model: list, train, two interruptions, eval, report, and refusals.
+# usage: tests/tools/smoke.sh PROGRAM [SLOWER]     SLOWER: the factor by which steps are slower, as under a sanitizer;
+# long runs, which are interrupted, have fewer steps by that factor. Ends with a line in doctest's form, for ./dev test.
 set -uo pipefail
 program=$(realpath "$1") slower=${2:-1}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
@@ -63,7 +63,7 @@ check 'without its kind' offers alibi explain ali
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
 candidates() { "$program" complete "$@" | cut -f1 | sort; }
-names_all() {   # every task and encoding
+names_all() {   # it offers every task and encoding
   comm -23 <("$program" list tasks | sed 's/ .*//; /^$/d' | sort) <(candidates explain task '') | finds . && return 1
   comm -23 <("$program" list encodings | sed 's/ .*//; /^$/d' | sort) <(candidates train --encoding '') | finds . &&
     return 1
@@ -80,7 +80,7 @@ for shell in zsh fish; do   # where they are installed
   ! command -v "$shell" > /dev/null || check "$shell reads its script" syntax "$shell"
 done
 
-# The line that zsh at a terminal makes of this one at the Tab key, with our script read, or found in $fpath.
+# The line that zsh at a terminal completes from LINE at the Tab key, with our script sourced, or found in $fpath.
 zsh_makes() {   # WANTED LINE HOW
   mkdir -p zsh && "$program" completion zsh > zsh/_poslab
   program=$program timeout 30 zsh -f -c '
@@ -190,7 +190,7 @@ fails_beyond() { "$program" explain rope | grep -q 'Beyond the trained length it
 check 'explain rope says why it fails beyond the trained length' fails_beyond
 
 demo=("$program" demo --out shown --layers 1 --heads 2 --d-model 16 --eval-lengths 8:24 --eval-samples 4)
-drawn_twice() {   # trained once, drawn twice; under other options it is left alone
+drawn_twice() {   # it trains once and draws twice; with other options it leaves the run alone
   "${demo[@]}" --steps 5 > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
     "${demo[@]}" --steps 5 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
     cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html ]] &&
@@ -220,7 +220,7 @@ asked under randomized:max_position=64 positions, draw 0: the first one in tests
   right    0 of 1 slots, 0.0 %
   at length 2 (trained): chance 50.0 %, majority 50.4 %, content only 100.0 %
 END
-asked() {   # the words that the checkpoint of a fixed seed answers with, and an object for each string
+asked() {   # the answers of a checkpoint with a fixed seed, and an object for each string
   "$program" ask twenty 0110 10 > asked && cat asked && diff expected asked && "$program" ask twenty 0110 --json &&
     "$program" ask twenty --file - --json <<< $'0110\n10' > asked.json && [[ $(wc -l < asked.json) == 2 ]] &&
     grep -q '^{"task":"even_pairs",.*"input":"10","length":2,.*"expected":"1",' asked.json
@@ -229,7 +229,7 @@ check 'a question to a run' asked
 explained() { "$program" explain "$@" | tee /dev/stderr | finds '^example   '; }
 check 'an explanation of a task' explained task solve_equation
 check 'and of an encoding' explained encoding alibi:symmetric
-in_numpy() {   # the file without its imports, behind what it takes from others: tests/python/test_formulas.py runs all
+in_numpy() {   # the file without its imports, after the functions that it imports: test_formulas.py runs all
   local text
   text=$("$program" explain lambda --numpy) && [[ $text != *$'\nfrom .'* ]] &&
     [[ $text == *"$(< "$source/python/poslab/formulas/rotated.py")"*"$(
@@ -244,14 +244,14 @@ says_numbers() {   # those of another spelling
 check 'whose numbers may be others' says_numbers
 
 check 'a report of two runs' page report.html straight twenty
-numbers() {   # what matplotlib draws for papers (tests/python/test_figures.py)
+numbers() {   # the data that matplotlib draws for papers (tests/python/test_figures.py)
   "$program" report straight twenty -o curves.csv && grep -q '^panel,series,x,y,low,high$' curves.csv &&
     "$program" report straight twenty -o curves.json && grep -q '"name":"chance"' curves.json &&
     "$program" show --set rerope -o maps.json && [[ $(grep -o '"kind":"matrix"' maps.json | wc -l) == 6 ]]
 }
 check 'the numbers of its curves' numbers
 
-inside() {   # the page, the numbers, and what NumPy would read
+inside() {   # the page, the numbers, and the files for NumPy
   "$program" inspect straight twenty --samples 4 -o inspected && grep -q '</html>' inspected/index.html &&
     [[ $(wc -l < inspected/pca.csv) == 5 && -s inspected/coverage.csv ]] &&
     [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
@@ -266,21 +266,21 @@ if [[ -e $source/build/web/past-the-edge.html ]]; then     # as tools/web makes 
   in_the_page() { "$program" web straight -o trains.html && grep -q '"name":"straight"' trains.html; }
   check 'and a run in the page that trains' in_the_page
 fi
-tape() {   # a row for each op is more than one for each module
+tape() {   # a row for each op gives more rows than a row for each module
   "$program" graph straight -o modules.html && "$program" graph straight --zoom op -o ops.json &&
     grep -q '"module":"block0.attention"' modules.html &&
     (($(grep -o '"gradient":' ops.json | wc -l) > $(grep -o '"gradient":' modules.html | wc -l)))
 }
 check 'the tape of a step' tape
 
-second_stage() {   # what a run looks at is the bias of another, which needs no file any more
+second_stage() {   # a run's attention becomes the bias of another run, which then needs no file
   "$program" calibrate straight --samples 4 -o biases.txt && grep -q '^1\.1 ' biases.txt &&
     "$program" train "${toy[@]}" --set encoding=calibrated:of=@biases.txt --steps 20 --out biased && rm biases.txt &&
     "$program" eval biased --lengths 1:9 --samples 4
 }
 check 'a run with the biases of another' second_stage
 
-aligned() {   # temperatures for longer strings, which the run keeps, and another model does not take
+aligned() {   # temperatures for longer strings, which the run keeps, and another model refuses
   "$program" align straight --short 4 --long 8,12 --samples 4 --per head -o temperatures.json &&
     "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
 }
@@ -290,7 +290,7 @@ check 'on no strings of the test' says_on_what
 check 'and another one' refuses 2 'temperature aligned: it belongs to weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json
 
-looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
+looked() {   # LEVEL WORDS: POSLAB_DEBUG=LEVEL prints WORDS, and all of its output is on stderr
   POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
   cat answer table
   grep -q "$2" table && ! grep -q "$2" answer
@@ -319,7 +319,7 @@ unused_option() {   # positions that are not random cannot be drawn once for eac
   "$program" sweep plan unused.toml > unused.jsonl && "$program" sweep run unused.jsonl --out unused --jobs 2 |
     finds -x 'shard 0/1: 4 done'
 }
-check 'a grid may vary what some of its runs do not use' unused_option
+check 'a grid may vary an option that some of its runs do not use' unused_option
 
 # Language models, on a few small files.
 mkdir texts
@@ -332,7 +332,7 @@ check 'and tested, plain and repeated' lm_rows language/eval.csv \
   '16,plain 32,plain 64,plain 16,repeated 32,repeated 64,repeated'
 says_complete() { "$program" lm resume language | finds 'language is complete: 20 steps'; }
 check 'it has no more to learn' says_complete
-one_file() {   # key heads follow heads
+one_file() {   # key_heads is then that of heads
   seq 9999 > one.txt && "$program" lm train --text one.txt --layers 1 --heads 2 --d-model 16 --d-ff 24 --batch 2 \
     --train-length 16 --eval-times 1 --eval-samples 2 --steps 2 --out one-file 2> log &&
     grep -q 'one.txt: 1 file, .*; its last tenth is held out for the test' log &&
@@ -381,7 +381,7 @@ same_words() {
     cmp ours theirs
 }
 check 'and writes what the run writes' same_words
-with_gains() {   # BYTES WORDS: a test with these four bytes for each gain of the last norm, and what it says at its end
+with_gains() {   # BYTES WORDS: tests with these four bytes for each gain of the last norm, and expects WORDS
   local about length from to n file=spoiled/model.safetensors
   rm -rf spoiled && cp -r exported spoiled && length=$(od -An -tu8 -N8 $file)
   about=$(head -c $((8 + length)) $file | grep -ao '"model.norm.weight":{[^}]*}')
@@ -454,13 +454,13 @@ checkpoint_answers() {   # a small random one: the words are of no use
     echo 'for all lengths' > prompt.txt && "$program" t5 generate --hf "$folder" --file prompt.txt --count 9 \
       --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
 }
-check 'a checkpoint of others answers' checkpoint_answers
+check 'an external checkpoint answers' checkpoint_answers
 passes_over() {
   cp -r "$source/tests/data/huggingface/t5/v1_0" forcing && echo '{"forced_bos_token_id": 0}' > \
     forcing/generation_config.json && "$program" t5 generate --hf forcing --prompt x --count 2 2>&1 > /dev/null |
     finds '^forcing/generation_config.json: forced_bos_token_id would change the text, and poslab passes over it$'
 }
-check 'and names what it does not take' passes_over
+check 'and names the setting that it ignores' passes_over
 asks_again() {
   echo '{"question": "who?", "answers": ["Ada"], "ctxs": [{"title": "b", "text": "Ada", "isgold": true}]}' > one.jsonl
   "$program" t5 eval --hf forcing --task documents --questions one.jsonl --sizes 1 --samples 2 2>&1 > /dev/null |
@@ -527,9 +527,9 @@ randomly() {
   "$program" lm generate random_lm > wrote 2> refused
   [[ $? == 2 && ! -s wrote ]] && grep -q 'take a model whose positions are not random' refused
 }
-check 'what cannot write says nothing else' randomly
+check 'a model that cannot write prints nothing but the reason' randomly
 
-# If its terminal is closed, a run is saved, and one that nohup began continues.
+# If its terminal is closed, a run is saved; one started with nohup continues.
 cut=hung
 check 'a run whose terminal is closed' cut_off HUP 129 "$program" train "${long[@]}" --threads 2 --out hung
 hung_twice() {
@@ -553,7 +553,7 @@ if [[ -c /dev/full ]]; then
     check "output of $words that is lost" refuses 1 'cannot write to the standard output' on_a_full_disk $words
   done
 fi
-# If nobody reads stderr, the work continues and has its status.
+# If stderr is not read, the work continues and has its usual status.
 unheard() {   # RUN HOW: the training, its test and its report
   local status=0
   { "$program" train "${toy[@]}" --steps 20 --out "$1" && "$program" eval "$1" --lengths 1:3 &&

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Tries to lose work: kill -9 at random moments, a disk that is full, read-only, or gone, processes that stand still,
-and two at once. After each, what stands under a final name is whole, an error is one clear line with exit status 1
-or 2, and the same command, or `resume`, goes on to the bits of a run that nobody disturbed. So it does where the clock
-of the day jumps.
+"""Tries to lose work: kill -9 at random moments, a disk that is full, read-only or gone, suspended processes, two at
+once, and a system clock that jumps. After each, files under their final names must be whole, an error must be one
+clear line with exit status 1 or 2, and the same command, or `resume`, must go on to the bits of an undisturbed run.
 
 usage: tests/tools/torture.py PROGRAM [--kills N] [--seed S] [--only JOB,...]
 
 Ends with a line in doctest's form, which ./dev test adds up. `draw`, which is `reproduce` with its drawings, is only
-killed. From 20 kills on everything is done at length, `draw` included: every size of a full disk, ten times the rest,
-and standing still for a minute. What takes a disk of its own (tmpfs) is left out, with a word, where we are not root.
-Leaves out: power cuts, which need a disk that loses what fsync has not confirmed.
+killed. From 20 kills on it does everything at length, `draw` included: every size of a full disk, the rest ten times,
+and a minute of suspension. Tests that need a disk of their own (tmpfs) are left out, with a message, without root.
+Leaves out: power cuts, which need a disk that loses data that fsync has not confirmed.
 """
 
 import argparse
@@ -67,14 +66,14 @@ TIMED = re.compile(r"(^|/)((clock|journal|kept)\.jsonl|claims|(result|page)\.jso
 DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # the days of the work
 LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
 
-# Root ignores the permissions of files unless it gives that up.
+# Root ignores permissions of files unless it drops these capabilities.
 MORTAL = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 good = bad = 0
 
 
 def check(what, fault):
-    """Counts a check; `fault` says what is wrong, or nothing."""
+    """Counts a check; `fault` is a message, or nothing if all is well."""
     global good, bad
     if fault:
         bad += 1
@@ -84,7 +83,7 @@ def check(what, fault):
 
 
 def torn(path):
-    """What is wrong with a file that stands under its final name; nothing if it is whole."""
+    """A message on a file under its final name that is not whole; nothing if it is."""
     data = path.read_bytes()
     try:
         if path.name in LOGS:
@@ -115,7 +114,7 @@ def torn(path):
 
 
 def files(folder):
-    """All that is there under a final name: {name: path}."""
+    """All files under their final names: {name: path}."""
     names = [p for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink()]
     names = [p for p in names if not any(part.endswith(".partial") for part in p.relative_to(folder).parts)]
     return {str(p.relative_to(folder)): p for p in names}
@@ -126,7 +125,7 @@ def all_whole(folder):
 
 
 def differs(folder, other):
-    """Where two folders are not the same to the bit, but for times."""
+    """The differences of two folders, bit for bit, except in times."""
     a, b = ({n: DAYS.sub(b"", p.read_bytes()) for n, p in files(f).items() if not TIMED.search(n)}
             for f in (folder, other))
     return ", ".join(sorted(n for n in a.keys() | b.keys() if a.get(n) != b.get(n)))
@@ -155,14 +154,14 @@ class Torture:
                               check=True, text=True).stdout
 
     def start(self, words, at, err="err", by=()):
-        """In a group of its own, perhaps `by` another program. Its stderr is in at.err, beside the folder."""
+        """Starts a command in a process group of its own, perhaps `by` another program. at.err gets its stderr."""
         words = [w.replace("@", str(self.folder)) for w in words.split()]
         with open(f"{at}.{err}", "w") as said:
             return subprocess.Popen([*by, self.program, *words], cwd=at, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env=self.env)
 
     def start_and_wait(self, job, at):
-        """Until there is a run, which has not come to its end."""
+        """Starts a job, and returns once it has a run that has not ended."""
         process = self.start(JOBS[job][0], at)
         while process.poll() is None and not (at / "out").exists():
             time.sleep(0.001)
@@ -190,7 +189,7 @@ class Torture:
         return self.straight[job]
 
     def goes_on(self, job, at, what, by=()):
-        """Whoever comes next gets to the end, and to the same bits."""
+        """The next command gets to the end, with the same bits."""
         # The children of a killed sweep end a moment later. Until then their runs are in use, and the next sweep skips
         # these trials, so that not all files are there when it ends.
         wanted = files(self.undisturbed(job)).keys()
@@ -204,7 +203,7 @@ class Torture:
         check(f"{what}, the bits", differs(at, self.undisturbed(job)))
 
     def kills(self, job, n):
-        """kill -9, again and again until a run comes to its end, and so on until there were n."""
+        """Kills runs with -9, each again and again until it comes to its end, until there were n kills."""
         self.undisturbed(job)
         killed = 0
         while killed < n:
@@ -227,15 +226,15 @@ class Torture:
         return killed
 
     def full_disk(self, job, points_wanted):
-        """A larger disk each time, by one page if enough points are wanted, until all fits; then room is made. Returns
-        how many disks were too small."""
+        """Tries disks of growing size, by one page if enough points are wanted, until all fits; after each, room is
+        made. Returns the number of disks that were too small."""
         points = 0
         self.undisturbed(job)
         taken = sum(p.stat().st_size // 4096 + 1 for p in files(self.straight[job]).values())
         for pages in range(0, 2 * taken + 20, max(1, taken // points_wanted)):
             at = self.new_folder()
             mount(at, f"size={pages * 4 + 4}k")
-            (at / "filler").write_bytes(b"x")                        # one page, as a disk has one at least
+            (at / "filler").write_bytes(b"x")                        # one page, the least that a disk has
             try:
                 status = self.run(self.command(job, at), at)
                 (at / "filler").unlink()
@@ -271,7 +270,7 @@ class Torture:
             subprocess.run(["umount", "-l", at], check=True)
 
     def stands_still(self, job, seconds):
-        """SIGSTOP in the middle, and another process that wants the same folder meanwhile."""
+        """Suspends a process in the middle, and lets another one try the same folder meanwhile."""
         self.undisturbed(job)
         at = self.new_folder()
         process = self.start_and_wait(job, at)
@@ -285,7 +284,7 @@ class Torture:
         check(f"{job}, after standing still, the bits", differs(at, self.undisturbed(job)))
 
     def two_at_once(self, job):
-        """Two start at the same time, with the same new folder."""
+        """Starts two processes at the same time, with the same new folder."""
         self.undisturbed(job)
         at = self.new_folder()
         both = {self.start(JOBS[job][0], at, err): err for err in ("err", "other")}
@@ -298,7 +297,7 @@ class Torture:
         check(f"{job}, two at once, the bits", differs(at, self.undisturbed(job)))
 
     def folder_gone(self, job):
-        """The folder is deleted underneath: an error, and no crash; then the command begins anew."""
+        """Deletes the folder during the work: an error, but no crash; then the command begins anew."""
         self.undisturbed(job)
         at = self.new_folder()
         process = self.start(JOBS[job][0], at)
@@ -311,7 +310,7 @@ class Torture:
         self.goes_on(job, at, f"{job}, after its folder was deleted")
 
     def permissions(self, job):
-        """Nobody may write the folder any more, or read it, in the middle; then its owner may again."""
+        """Takes away the permission to write the folder, or to read it, in the middle; then gives it back."""
         self.undisturbed(job)
         for mode in ("a-w", "a-rwx"):
             at, what = self.new_folder(), f"{job}, permissions {mode}"
@@ -327,8 +326,7 @@ class Torture:
             self.goes_on(job, at, f"{what}, given back")
 
     def clock_jumps(self, job):
-        """The clock of the day jumps at each look, and files are older or younger than all else; with a kill between
-        the two halves."""
+        """The system clock jumps at each reading, and files get random times; with a kill between the two halves."""
         self.undisturbed(job)
         at, by = self.new_folder(), ["env", f"LD_PRELOAD={self.clock}"]
         process = self.start(JOBS[job][0], at, by=by)
@@ -353,7 +351,7 @@ def error_of(at, err="err"):
 
 
 def bad_error(status, at, err="err"):
-    """Unless a failure has its status and one line, the last, which says what is wrong."""
+    """A message unless a failure has its status and prints one line at the end, with the reason."""
     if status not in (1, 2):
         return f"status {status}: {error_of(at, err)}"
     lines = [line for line in all_said(at, err).split("\n") if line.startswith("poslab: ")]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: tests/tools/venv_here.sh FOLDER
 # The scripts of a virtual environment name its folder, so the pip of one that was copied or moved with this tree would
-# install into the tree that it came from. This puts in the folder where it is now. FOLDER is below the top of the tree.
+# install into the original tree. This replaces that name by the present folder. FOLDER is below the top of the tree.
 set -e
 there=$1
 was=$(sed -n 's/^command = .* -m venv //p' "$there/pyvenv.cfg" 2> /dev/null || true)

@@ -33,7 +33,7 @@ def trained(name):
     rates, moves = [], schedule(name, optimizer)
     for step in range(STEPS):
         all_of_it = torch.tensor(gradient(17, step), dtype=torch.float64)
-        assert all_of_it.norm() < 1                       # poslab clips there, in another way than PyTorch's epsilon
+        assert all_of_it.norm() < 1                       # poslab clips above 1, without PyTorch's epsilon
         weights[0].grad, weights[1].grad = all_of_it[:12].reshape(3, 4), all_of_it[12:]
         rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step(), moves.step()

@@ -1,6 +1,6 @@
 """`poslab lm train --from` a LLaMA with random weights, written by transformers: 50 steps equal PyTorch's, and the
-exported model equals the one that PyTorch trained, with the logits of the run. The windows are drawn here a second time
-(core/random.h)."""
+exported model equals the one that PyTorch trained, with the logits of the run. This file draws the same windows again,
+as core/random.h does."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def philox(index, step, site, seed=0):
 
 
 def windows(step, tokens):
-    """The batch of a step: Purpose::tokens is 2, and a window begins at any byte of the text but its last tenth."""
+    """The batch of a step: Purpose::tokens is 2, and a window begins at any byte except in the text's last tenth."""
     starts = len(TEXT) - len(TEXT) // 10 - T
     rows = []
     for b in range(B):

@@ -24,7 +24,7 @@ SCHEMES = [e.name for e in pl.encodings]
 
 
 def drawn(name, kind):
-    """Positions (1 or B, TIME) of the kind that a formula is for."""
+    """Positions (1 or B, TIME) of the kind that a formula needs."""
     rows = [formula.increasing(f"{name}.{b}", TIME, 3) for b in range(BATCH)]
     rng = np.random.default_rng(7)
     return {"sequential": np.arange(TIME)[None], "per_sequence": np.array(rows),
@@ -55,7 +55,7 @@ class Setup:
         self.out = rng.normal(size=shape)
 
     def expected(self, moved=None):
-        """The formula's result, with some of the inputs moved: complex numbers."""
+        """The formula's result, with some inputs replaced by complex numbers."""
         all_of = self.inputs | (moved or {})
         prefix = f"encoding.layer{self.layer}."
         w = {n.removeprefix(prefix).removeprefix("encoding."): x

@@ -1,7 +1,7 @@
 """Random shapes, offsets, lengths and positions: results equal a dense reference, or the call is refused.
 
-The reference are the engine's logits for square calls with as many slots as a sequence has; rows, columns and sums are
-taken here. SEED=7 DRAWS=2000 chooses other draws; a failure names its draw.
+The reference is the engine's logits for square calls with as many slots as a sequence has, from which this file takes
+rows, columns and sums. SEED=7 DRAWS=2000 chooses other draws; a failure names its draw.
 """
 
 import os
@@ -26,7 +26,8 @@ def draws(test):
 
 
 def train_length(name):
-    """8, which most draws exceed; beyond it these two rotate by the number of slots, which padding and caches vary."""
+    """The trained length: 8, which most draws exceed, but not for two schemes that beyond it depend on the number of
+    slots, which padding and caches change."""
     return 40 if name in ("dynamic_ntk", "longrope") else 8
 
 
@@ -99,7 +100,7 @@ def test_mods_of_any_shape_are_the_engine_or_refused():
             assert "depends on how many slots" in str(error) and not scheme.how["causal"], n
             depends += 1
             continue
-        # queries and keys from slots of their own on: within, a little beyond, or far from what there is
+        # queries and keys begin at random slots: within the length, a little beyond, or far beyond
         tq, tk = (int(rng.integers(1, length + 4)) for _ in "qk")
         first_q, first_k = (int(rng.choice(HUGE)) if rng.random() < 0.15 else int(rng.integers(0, 6)) *
                             int(rng.random() < 0.5) for _ in "qk")
@@ -144,7 +145,7 @@ def test_schemes_of_any_shape_are_a_square_call_or_refused():
         if lengths is not None and rng.random() < 0.15:
             lengths = [tk + 1, -1, *HUGE][rng.integers(len(HUGE) + 2)] + np.zeros(batch, np.int64)
         positions = None
-        if rng.random() < 0.4:                  # evenly spaced, as some modes ask for
+        if rng.random() < 0.4:                  # evenly spaced, as some modes require
             positions = np.arange(tk) + int(rng.choice([0, 1, 5, 100, *HUGE]))
         slots = max(tq, tk)
         q, k, v = normal(rng, batch, slots, H, D), normal(rng, batch, tk, groups, D), normal(rng, batch, tk, groups, D)

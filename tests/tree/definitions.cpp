@@ -1,5 +1,5 @@
-// A type has one definition in the whole program: two types of one name in two headers link without an error, and one
-// definition is then used for both.
+// A type has one definition in the whole program: if two headers define types of the same name, the program links
+// without an error, and uses one definition for both.
 #include <doctest/doctest.h>
 
 #include <filesystem>

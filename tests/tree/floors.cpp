@@ -13,7 +13,7 @@
 namespace poslab::test {
 namespace {
 
-// The folders of the map, from the top: the first link of each row, down to the floor of experiments and below it.
+// The folders of the map, from the top: the first link of each row.
 std::vector<std::string> floors() {
   std::ifstream page(std::string(source_folder) + "/docs/design.md");
   const std::regex row(R"(^\| \[`([a-z_/]+)/`\].*)");

@@ -1,4 +1,4 @@
-// Code of docs/adding.md and docs/library.md, compiled: each block below is on its page word for word, and does what
+// Compiles the code of docs/adding.md and docs/library.md: each block below is on its page word for word, and does what
 // the page says.
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// docs/spine.md: the files to read in order to understand how an encoder is trained. They exist, they are few, and
-// the page names their includes. ./dev build spine shows that these files alone make a program.
+// The files of docs/spine.md, which explain how an encoder is trained, exist and are few, and the page names their
+// includes. ./dev build spine shows that these files alone make a program.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST_CASE("the spine can be read in an afternoon, and names its foundations") {
   for (const std::string& path : included)
     CHECK_MESSAGE(read.count(path) + skipped.count(path) == 1, path, " is included; docs/spine.md has to name it once");
   for (const std::string& path : skipped)
-    CHECK_MESSAGE(included.count(path), path, " is named, and nobody includes it");
+    CHECK_MESSAGE(included.count(path), path, " is named, but no file includes it");
   for (const std::string& path : all_in(page.substr(middle), "`([a-z0-9_/]+\\.cpp)`"))
     CHECK_MESSAGE(read.count(path) + text_of(path).empty() == 0, path, " is named twice, or is not there");
 }

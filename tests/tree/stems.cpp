@@ -60,7 +60,7 @@ TEST_CASE("each source has a test of its stem, or tests/tree/elsewhere.txt names
     }
   CHECK(sources > 400);
   for (const Elsewhere& e : elsewhere) {
-    CHECK_MESSAGE(e.used, e.pattern, " in tests/tree/elsewhere.txt stands for no source");
+    CHECK_MESSAGE(e.used, e.pattern, " in tests/tree/elsewhere.txt matches no source");
     CHECK_MESSAGE(fs::is_regular_file(top / e.test), e.test, " of tests/tree/elsewhere.txt is not there");
   }
 }

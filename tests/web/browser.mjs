@@ -1,4 +1,4 @@
-// A headless Chromium that runs our functions in a page: by DevTools' own protocol over two pipes, without a library.
+// A headless Chromium that runs our functions in a page, over DevTools' protocol and two pipes, without a library.
 //
 //   const browser = await Browser.start(folder);              // a page of a server of this folder, on this machine
 //   await browser.run(async (x) => x + 1, 1);                 // 2, computed in the page

@@ -1,6 +1,6 @@
-"""Checks that a page is readable for everyone: scripts to run in the page, and rules on what a screen reader gets."""
+"""Checks that a page is readable for everyone: scripts to run in the page, and rules for screen readers."""
 
-# Texts whose contrast with what lies behind them is below WCAG's 4.5:1, or 3:1 where they are large.
+# Texts whose contrast with their background is below WCAG's 4.5:1, or 3:1 for large texts.
 CONTRAST = r"""(() => {
   const parsed = text => text.match(/[\d.]+/g).map(Number);
   const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
@@ -30,7 +30,7 @@ CONTRAST = r"""(() => {
   return poor;
 })()"""
 
-# One h1, no heading left out, a language, ids once, no order of tabs of its own.
+# One h1, a language, unique ids, no tab order of its own.
 STRUCTURE = r"""(() => {
   const wrong = [], levels = [...document.querySelectorAll('h1, h2, h3')].filter(h => h.getClientRects().length)
     .map(h => Number(h.tagName[1])), ids = [...document.querySelectorAll('[id]')].map(e => e.id);

@@ -1,5 +1,5 @@
-// The engine in a headless Chromium beside the program: equal losses, equal tests, checkpoints both ways, and what is
-// refused.          usage: node engine.mjs FOLDER_OF_THE_MODULES POSLAB TRAINING_STEPS, from the repository's root
+// Compares the engine in a headless Chromium with the program: losses, tests, checkpoints both ways, and refusals.
+// usage: node engine.mjs FOLDER_OF_THE_MODULES POSLAB TRAINING_STEPS, from the repository's root
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ async function loaded(base64) {
   return { done: m.done, same: again.length === bytes.length && again.every((b, n) => b === bytes[n]),
     test: m.test({ lengths: [19, 20, 21, 22], strings: 32 }) };
 }
-// Checks what a page shows of a model, and that it continues after wrong words; returns what is wrong.
+// Checks the numbers that a page shows of a model, and that it works on after errors; returns the failed checks.
 async function looked() {
   const wrong = [], must = (is, what) => is || wrong.push(what), near = (a, b) => Math.abs(a - b) < 1e-5;
   const says = (part, f) => {

@@ -1,8 +1,8 @@
-"""Frames of the page that come to the screen while its models train; a test of page.py."""
+"""Counts frames of the page that reach the screen while its models train; a test of page.py."""
 
 import json
 
-# A hand that drags the length: another one for each frame that the browser asks for.
+# A hand that drags the length: another length for each frame that the browser requests.
 DRAGGING = """(function one(n) {
     const slider = document.querySelector('.drag-line input');
     slider.value = 1 + n % 100;
@@ -12,7 +12,7 @@ DRAGGING = """(function one(n) {
 
 
 def frames_a_second(page, seconds):
-    """Those that came to the screen, by the browser's tracing; each has the length at another place."""
+    """Frames that reached the screen, by the browser's tracing; in each the length is at another place."""
     events = page.trace(seconds, "disabled-by-default-devtools.timeline.frame", "devtools.timeline.frame")
     return sum(event["name"] == "DrawFrame" for event in events) / seconds
 

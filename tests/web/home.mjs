@@ -8,7 +8,7 @@ import {first_state, is_rate, link_and_rest, link_of, read_link} from '../../web
 import {bibtex, lane_of, more_words, options_of, set_field, state_of} from '../../web/page/take.mjs';
 
 const ROPE = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
-// A lane that was trained on a task to a length.
+// A lane that was trained on a task, up to a length.
 function trained(spec, number, task, train_length, curve) {
   const lane = new Lane({...ROPE, ...spec}, number), config = {task, train_length: String(train_length)};
   const baselines = {chance: [[5, .5]], majority: [[5, .5]], content_only: [[5, .5]]};
@@ -54,7 +54,7 @@ test('names tell lanes apart, and are short', () => {
   assert.deepEqual(tell_apart(lanes), lanes.slice(0, 2));
   assert.deepEqual(lanes.map(lane => lane.name), ['rope', 'none', 'alibi']);
 });
-test('a link is one that is read', () => {
+test('a copied link can be read', () => {
   const long = {...ROPE, encoding: `calibrated:of=all ${'1:2 '.repeat(9000)}`}, other = {...ROPE, seed: 5};
   const {link, left_out} = link_and_rest({...first_state(), lanes: [long, other], length: 250, d_model: 512});
   assert.deepEqual(left_out, [long]);
@@ -72,7 +72,7 @@ test('the field and the link take the same learning rates', () => {
   for (const good of ['0.001', '1e-3', '.5', '1']) assert.ok(is_rate(good), good);
   for (const bad of ['', '1.', '1e+0', '0x1', '0', '2', '-1', 'fast']) assert.ok(!is_rate(bad), bad);
 });
-test('a checkpoint sets what is trained next, and keeps what no field shows', () => {
+test('a checkpoint sets the next training, and keeps options that no field shows', () => {
   const config = {
     ...ROPE, seed: '3', task: 'even_pairs', steps: '50', layers: '3', heads: '1', d_model: '32', batch: '8', lr: '0.01',
     train_length: '10', max_position: '300', causal: 'on', dropout: '0', clip: '1', resample: 'per_layer'
@@ -86,7 +86,7 @@ test('a checkpoint sets what is trained next, and keeps what no field shows', ()
   assert.equal(more_words(lane, list), 'causal on, dropout 0');
   assert.equal(more_words(ROPE, list), '');
 });
-test('each work is cited once, with those who wrote it', () => {
+test('each work is cited once, with its authors', () => {
   const keys = (...sources) => [...bibtex('1', sources).matchAll(/@misc\{(\w+),\n {2}author = \{(.*)\}/g)]
                                    .map(([, key, author]) => `${key}: ${author}`);
   for (const [source, ...wanted] of [

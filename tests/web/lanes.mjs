@@ -1,4 +1,4 @@
-// Lanes and the Workers of their engines, without a browser: Workers here answer from a table.    node --test lanes.mjs
+// Lanes and their engines' Workers, without a browser: Workers here answer from a table.    node --test lanes.mjs
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {gzipSync} from 'node:zlib';
@@ -33,7 +33,7 @@ globalThis.Worker = class {
   }
 };
 
-// A lane, and in `said` its messages to those who draw it.
+// A lane, with its messages to the views in `said`.
 function new_lane(more = {}) {
   answers = {...GOOD, ...more};
   workers = [];
@@ -43,7 +43,7 @@ function new_lane(more = {}) {
   return lane;
 }
 
-test('what goes wrong while a lane trains is what it says', async () => {
+test('a lane shows the error that stops its training', async () => {
   const lane = new_lane(), words = 'Memory for 9 numbers is not left; use a smaller batch or a shorter length.';
   await lane.train(first_state());
   workers[0].onmessage({data: {event: 'failed', error: words}});
@@ -59,7 +59,7 @@ test('a lane whose engine stops says why, and trains again in a new Worker', asy
   assert.equal(lane.status, 'training');
   assert.equal(alive(), 1);
 });
-test('what waits for an engine that stops does not replace its reason', async () => {
+test('calls that wait for an engine that stops do not replace its reason', async () => {
   const lane = new_lane();
   await lane.train(first_state());
   const pause = lane.pause().catch(wrong => lane.fail(wrong.message));  // never answered
@@ -78,7 +78,7 @@ test('a lane that is ended has not failed', async () => {
   await training;
   assert.deepEqual([starting.said, alive()], [[], 0]);
 });
-test('a lane has one Worker, however often it is told to train before that is there', async () => {
+test('a lane has one Worker, however often it is told to train before the Worker is there', async () => {
   const lane = new_lane();
   await Promise.all([lane.train(first_state()), lane.train(first_state())]);
   assert.equal(workers.length, 1);
@@ -104,7 +104,7 @@ test('a Worker that cannot be started is not kept, and the next training tries a
   await lane.train(first_state());
   assert.deepEqual([lane.status, alive()], ['training', 1]);
 });
-test('what a model says until its Worker has begun another one is dropped', async () => {
+test('messages of a model are dropped once another one is to begin', async () => {
   const lane = new_lane(), steps = {event: 'steps', steps: [{step: 7, loss: 1}]};
   const tested = {event: 'tested', step: 7, curve: [[5, .9]]};
   await lane.train(first_state());

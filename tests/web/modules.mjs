@@ -23,7 +23,7 @@ import {Turns} from '../../web/page/turns.mjs';
 const recorded = JSON.parse(readFileSync(new URL('../../web/page/snapshots.json', import.meta.url)));
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
-test('the lanes of the first screen have learned what it says', () => {
+test('the lanes of the first screen have learned as much as it says', () => {
   const edge = recorded.state.train_length;
   assert.equal(recorded.lanes.length, 4);
   for (const {spec, tests} of recorded.lanes) {
@@ -59,7 +59,7 @@ test('a link holds the whole state', () => {
   assert.equal(link_of(first_state()), '#');
 });
 test(
-    'the first state of a link without anything',
+    'an empty link gives the first state',
     () => assert.deepEqual(read_link(''), {state: first_state(), problems: []}));
 for (const [link, words] of bad.links)
   test(`a bad link is one sentence: ${link}`, () => {
@@ -153,7 +153,7 @@ test('laws of a bias that masks', () => {
   assert.equal(holds(nothing, 'tells keys apart'), false);
   assert.ok(nothing.at(-1).words.includes('no key is left'));
 });
-test('results keep the name of what was trained until something else is', () => {
+test('results keep the name of the trained encoding until another one is trained', () => {
   const lane = Lane.recorded(
       {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1}, 0,
       {
@@ -246,7 +246,7 @@ test('runs of values, and what two of them share', () => {
       parted([[0, 9], [20, 22]], [[-5, 1], [4, 5], [9, 20]]),
       [[[0, 1], [4, 5], [9, 9], [20, 20]], [[2, 3], [6, 8], [21, 22]]]);
 });
-test('strips tell what was met from what was not', () => {
+test('strips distinguish values that training had from others', () => {
   const drawn = strip_shapes({trained: [[0, 2]], needed: [[1, 4]], low: 0, high: 4}, 100, 22);
   assert.ok(drawn.includes('<rect x="60" y="12" width="40" height="10" style="fill:var(--unmet)"/>'), drawn);
   assert.ok(drawn.includes('<rect x="20" y="12" width="40" height="10" style="fill:var(--met)"/>'), drawn);
@@ -289,7 +289,7 @@ test('tables, citations and names of files', () => {
   assert.equal(file_name(['Bucket Sort', 'rope, randomized'], 'svg'), 'bucket-sort-rope-randomized.svg');
   assert.equal(file_name(['…'], 'csv'), 'past-the-edge.csv');
 });
-test('sources of all that is spelled in a lane', () => {
+test('sources of all schemes in a lane', () => {
   const encodings =
       [{name: 'rope', source: 'Su et al. 2021'}, {name: 'alibi', source: 'Press et al. 2022'}, {name: 'none'}];
   const samplers = [{name: 'sequential'}, {name: 'randomized', source: 'Ruoss et al. 2023'}];
@@ -367,7 +367,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   assert.deepEqual(given.slice(7), ['b']);                            // nobody keeps a turn for ever
 });
 
-test('what the lecture says in words is what was recorded', () => {
+test('the lecture’s words agree with the recorded numbers', () => {
   const {state, gaps, dispersion, lanes} = recorded, far = 3 * state.train_length;
   assert.equal(state.train_length, 20);                          // "strings of up to 20 digits", 40 slots
   assert.equal(state.max_position, '400');                       // "40 of 400", "ten apart"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The page where something is not as it mostly is: with runs in it, a bias of one's own in the race, a browser without
-relaxed SIMD, no memory left. Ends with a line that ./dev test counts.     usage: others.py PAGE.html POSLAB
+"""The page in unusual situations: with runs in it, with a user's bias in the race, in a browser without relaxed SIMD,
+without memory. Ends with a line that ./dev test counts.     usage: others.py PAGE.html POSLAB
 """
 
 import subprocess
@@ -29,13 +29,13 @@ def train_all(page):
 
 
 def train_second(page, width, batch):
-    """The second lane, of another size."""
+    """Sets the width and the batch."""
     for at, value in ((4, width), (5, batch)):
         put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
     page.click("Train", "document.querySelectorAll('.lane')[1]")
 
 
-# The engine may have this many pages of 64 KiB more than it begins with: the memory section gets a maximum.
+# The engine may grow by `more` pages of 64 KiB: the memory section gets a maximum.
 LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
     WebAssembly.compile = given => {
       const b = new Uint8Array(given);
@@ -53,7 +53,7 @@ LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
                                                           ...b.slice(to)]));
       }
     }; }"""
-# Of a browser without relaxed SIMD; what is compiled is counted in bytes.
+# Pretends to be a browser without relaxed SIMD, and notes the size of the compiled engine.
 NO_RELAXED = """WebAssembly.validate = () => false;
     { const compile = WebAssembly.compile;
       WebAssembly.compile = b => (window.compiled = b.byteLength, compile.call(WebAssembly, b)); }"""
@@ -104,7 +104,7 @@ def two_runs(page, tested):
 
 
 def own_bias(page):
-    """A bias of one's own races, as the program's scheme of given biases; a link holds its formula. So do positions."""
+    """A user's bias races, as the program's scheme `calibrated`, and so do a user's positions; a link has the formula."""
     named = "document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'"
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
@@ -134,7 +134,7 @@ DROP = """{ const all = new DataTransfer();
 
 
 def taken_back(page):
-    """A checkpoint of one's own bias has a short name and a link that is read; on the first screen it replaces none."""
+    """A checkpoint of a user's bias has a short name, and a link that is read; it replaces no lane of the first screen."""
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     page.run("URL.createObjectURL = (make => blob => (window.made = blob, make(blob)))(URL.createObjectURL.bind(URL)),"
              " HTMLAnchorElement.prototype.click = (real => function () { if (!this.download) real.call(this); })("
@@ -161,7 +161,7 @@ def taken_back(page):
 
 
 def with_few_positions(_, poslab):
-    """Dispersion measures the lengths for which a model has positions; a string is said twice where its task can."""
+    """Dispersion measures lengths for which a model has positions; a string is doubled only if its task takes that."""
     with tempfile.TemporaryDirectory() as folder:
         for words in (["train", *TINY[2:], "--task", "modular_arithmetic", "--encoding", "learned", "--causal",
                        "--set", "train_length=20", "--set", "max_position=50", "--set", "eval_lengths=1:20",
@@ -193,7 +193,7 @@ def few_positions(page):
 
 
 def another_model(page):
-    """A model that is chosen while another one is aligned gets none of its numbers."""
+    """A model that is chosen while another one is aligned shows none of that one's numbers."""
     page.show("#view=dispersion")
     said = "document.querySelector('.dispersion .verdict')?.textContent"
     page.until(f"{said}.startsWith('as trained')", 60)
@@ -204,7 +204,7 @@ def another_model(page):
 
 
 def small_and_printed(page):
-    """On a telephone what stands in pictures can be read; on paper there are no buttons."""
+    """On a phone the texts in pictures can be read; on paper there are no buttons."""
     page.size(360, 740)
     for link in ("#view=positions&matrix=rope&time=16", "#view=own&own=frequencies", "#view=own&own=positions"):
         page.follow(link)
@@ -231,7 +231,7 @@ def without_relaxed(page):
 
 
 def memory_ends(page):
-    """Where memory ends, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
+    """If memory ends, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
     page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=rope~randomized~none~1")
     train_all(page)
     train_second(page, 256, 256)
@@ -247,7 +247,7 @@ def memory_ends(page):
 
 
 def in_a_page(test, script=""):
-    """`test` as it is run: in a page of its own, in which `script` is run first, and which says nothing."""
+    """`test` in a page of its own, in which `script` runs first; the console must stay empty."""
     def run(file, _):
         with Page(file, script=script) as page:
             test(page)

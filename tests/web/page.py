@@ -21,7 +21,7 @@ SMALL = "#view=race&task=even_pairs&steps=30&layers=1&heads=2&d_model=16&batch=8
 
 
 def first_screen(page):
-    """Curves are there at once; nothing past the edge is shown before it is asked for."""
+    """Curves are there at once; nothing past the edge is shown before the length is dragged there."""
     times = []
     while len(times) < 5 and min(times, default=1e9) > 1000:   # other programs share the cores
         page.show(ready=False)
@@ -108,7 +108,7 @@ def by_keyboard(page):
 
 
 def six_scenes(page):
-    """Each scene is one screen, of a beamer or a telephone, with a picture; arrow keys move; notes are there."""
+    """Each scene fits one screen, of a projector or a phone, with a picture; arrow keys move; notes are there."""
     for wide, high in ((1280, 720), (1920, 1080), (853, 480), (390, 844)):
         page.size(wide, high)
         page.follow("#view=lecture")
@@ -193,7 +193,7 @@ def race_and_take_home(page):
 
 
 def files_that_are_bad(page, data):
-    """What is damaged is refused in one sentence and changes nothing; the checkpoint itself is taken."""
+    """Damaged files are refused in one sentence and change nothing; the checkpoint itself is taken."""
     before = page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)")
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 1
@@ -235,7 +235,7 @@ def recorded_models(page):
 
 
 def moved_tokens(page):
-    """Three controls say where tokens stand, as it is; where nothing was answered, there is nothing to move."""
+    """Three controls show the tokens' true positions; without an answer there is nothing to move."""
     page.show("#view=inside&string=3041230412")
     controls = "[...document.querySelectorAll('.inside :is([type=range], output, .wide)')].map(e => e.value)"
     said = "document.querySelector('.inside .verdict')?.textContent"
@@ -275,7 +275,7 @@ def look_inside(page):
 
 
 def dispersion(page):
-    """Measured, sharpened, aligned."""
+    """Dispersion is measured, and attention sharpened and aligned."""
     page.run("document.querySelector('nav a[data-view=dispersion]').click()")
     page.until("document.querySelector('.dispersion .verdict')?.textContent.startsWith('as trained')", 60)
     page.click("Align")
@@ -298,7 +298,7 @@ def positions(page):
 
 
 def write_your_own(page):
-    """Laws while one types; what is wrong is said with its column; positions and frequencies race."""
+    """Laws are checked while one types; an error names its column; positions and frequencies race."""
     page.follow("#view=own")
     for text, words in bad["expressions"]:
         put(page, "textarea", text)
@@ -318,7 +318,7 @@ def write_your_own(page):
 
 
 def bad_links(page):
-    """Each is one clear sentence, and the page works on; with expressions and files there are more than 30."""
+    """Each bad link gives one clear sentence, and the page works on; with expressions and files there are over 30."""
     assert all(len(bad[kind]) > 4 for kind in ("links", "expressions", "frequencies", "files"))
     assert sum(map(len, bad.values())) > 30
     page.follow("#view=start")
@@ -335,7 +335,7 @@ def bad_links(page):
 
 
 def readable(page):
-    """On every view, light and dark: WCAG's contrast, names and roles, headings, no overflow at 360 pixels."""
+    """Every view, light and dark, has WCAG's contrast, names, roles and headings, and no overflow at 360 pixels."""
     for scheme in ("light", "dark"):
         page.media(prefers_color_scheme=scheme)
         for view in VIEWS:
@@ -358,7 +358,7 @@ def readable(page):
 
 
 def without_webassembly(file):
-    """One sentence, and the curves are there all the same."""
+    """Without WebAssembly one sentence says so, and the curves are there nevertheless."""
     with Page(file, script="delete globalThis.WebAssembly") as page:
         page.show(ready=False)
         page.said("has no WebAssembly")

@@ -9,7 +9,7 @@ import {settings, table} from '../../lab/page/table.mjs';
 import {escape, fixed, formatted, number, percent, prose, signed} from '../../lab/page/text.mjs';
 import {between} from '../../lab/page/theme.mjs';
 
-test('colors lie between their stops, and markup is none', () => {
+test('colors lie between their stops, and markup is escaped', () => {
   assert.deepEqual(between([[0, 0, 0], [255, 255, 255]], .5), [127.5, 127.5, 127.5]);
   assert.deepEqual(between([[0, 0, 0], [16, 32, 48], [255, 255, 255]], .5), [16, 32, 48]);
   assert.deepEqual(between([[0, 0, 0], [255, 255, 255]], 7), [255, 255, 255]);
@@ -18,21 +18,21 @@ test('colors lie between their stops, and markup is none', () => {
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} and ${b}`);
 const count = (text, part) => text.split(part).length - 1;
 
-test('prose is marked up by its own characters alone, and trusts no name', () => {
+test('only the marks of prose make markup, and names are escaped', () => {
   assert.equal(prose('**Bold**, *in* `a<b`.'), '<b>Bold</b>, <i>in</i> <code>a&lt;b</code>.');
   assert.equal(
       prose('[none\\*4+alibi\\*4 \\[x=1\\]]{c1 again1} wins'),
       '<span class="c1 again1">none*4+alibi*4 [x=1]</span> wins');
   assert.equal(prose('one\\\ntwo \\`three [four] </script>'), 'one<br>two `three [four] &lt;/script&gt;');
 });
-test('numbers are rounded as the program does, to even ones in the middle', () => {
+test('numbers are rounded as in the program, ties to even', () => {
   assert.deepEqual([.0625, .1875, 1, .99951].map(percent), ['6.2', '18.8', '100.0', '100.0'].map(x => `${x}\u202f%`));
   assert.deepEqual([fixed(20.25, 1), fixed(5.44449, 4), fixed(3, 0)], ['20.2', '5.4445', '3']);
   assert.deepEqual([.125, -.125, -.0001].map(signed), ['+12.5', '-12.5', '0.0']);
   assert.deepEqual([.001, 10001, 2.5e6, 0, -4, 1e-5].map(number), ['0.001', '10001', '2.5e+06', '0', '-4', '1e-05']);
   assert.deepEqual([formatted(null, 'percent'), formatted(3.25, 1), formatted(.5)], ['–', '3.2', '0.5']);
 });
-test('ticks are 1, 2 or 5 times a power of ten apart, and whole for whole things', () => {
+test('ticks are 1, 2 or 5 times a power of ten apart, and whole for whole quantities', () => {
   for (const [least, step] of [[1, 1], [1.1, 2], [2, 2], [3, 5], [5, 5], [6, 10], [.03, .05]])
     near(tick_step(least), step);
   assert.deepEqual(even_ticks(-1, 1, 4), [-1, -.5, 0, .5, 1]);

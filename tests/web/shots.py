@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Pictures of every part of the page and every scene of the lecture, to be looked at: 1280 and 390 pixels wide, light
-and dark, as PNG.     usage: shots.py PAGE.html FOLDER [PART OF A NAME]
+"""Takes pictures of every part of the page and every scene of the lecture, for inspection: PNG, 1280 and 390 pixels
+wide, light and dark.     usage: shots.py PAGE.html FOLDER [PART OF A NAME]
 """
 
 import base64
@@ -12,7 +12,7 @@ from page import SMALL, VIEWS
 from visitor import Page
 
 SIZES = {1280: 720, 390: 844}
-READY = {  # where more than the view itself must have come
+READY = {  # for views of which more than the view itself must be there
     "start": "document.querySelector('.lane .reads .share')?.textContent",
     "inside": "document.querySelector('.inside .verdict')?.textContent.includes('right')",
     "dispersion": "document.querySelector('.dispersion .verdict')?.textContent.startsWith('as trained')",
@@ -50,7 +50,7 @@ def main(file, folder, wanted=""):
                         page.click("Train all")
                         page.until("[...document.querySelectorAll('.status')].every(s => s.textContent[0] === 't')", 90)
                     time.sleep(.3)
-                    # A scene is what is on the screen; of the other parts the whole page is taken.
+                    # The picture of a scene is one screen; that of other parts is the whole page.
                     whole = page.run("document.documentElement.scrollHeight")
                     clip = {"x": 0, "y": 0, "width": wide, "height": high if view == "lecture" else whole, "scale": 1}
                     data = page.call("Page.captureScreenshot", format="png", captureBeyondViewport=view != "lecture",

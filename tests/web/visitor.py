@@ -1,4 +1,4 @@
-"""A visitor of the page in headless Chromium: what they press, type, drop and see; and what the page asks of a
+"""A visitor of the page in headless Chromium, who presses, types, drops and reads; and the page's requests to the
 network."""
 
 import json
@@ -12,7 +12,7 @@ import browser
 
 
 class Page(browser.Page):
-    """A page of ours, with all that it asks of the network."""
+    """A page of ours, with all its requests to the network."""
 
     def __init__(self, file, width=1280, height=900, script="", **more):
         self.file, self.requests, self._trace = file, [], None
@@ -60,7 +60,7 @@ class Page(browser.Page):
         return self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
 
     def click(self, words, within="document"):
-        """The button of that name."""
+        """Clicks the button of that name."""
         done = self.run(f"""(() => {{
             const name = b => b.getAttribute('aria-label') ?? b.textContent;
             const all = [...{within}.querySelectorAll('button')];
@@ -82,7 +82,7 @@ SET = """{{ const found = document.querySelectorAll({what})[{at}];
 
 
 def put(page, what, value, at=0, event="input"):
-    """A value into the control number `at` that a selector finds."""
+    """Puts a value into control number `at` of those that a selector finds."""
     page.run(SET.format(what=json.dumps(what), value=json.dumps(value), event=json.dumps(event), at=at))
 
 

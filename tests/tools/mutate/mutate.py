@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Plants faults one at a time in the engine, and sees whether the tests notice: tools/mutate.
+"""Plants faults in the engine, one at a time, and checks whether the tests notice them: tools/mutate.
 
 usage: tools/mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
        tools/mutate --again [--one-build] [--tests FILE]... [FOLDER or FILE...]
        tools/mutate --summary | --list | --self-test
 
-Takes a copy of the sources in build/mutate/tree and builds it beside; the checkout itself is never changed. A fault
-that hangs or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two
-builds, with real = float and with real = double; what passes one is tried in the other. --one-build is the first alone.
-Results go to tests/tools/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was
-stopped goes on; but --again tries those that no test had noticed, if the source still has their lines; with --tests
-it asks the new ones alone, and only what these notice is written down. tests/tools/mutate/mutants.toml has those
-planted --by-hand, and why some are equivalent.
+Copies the sources to build/mutate/tree and builds the copy; the checkout itself is never changed. A fault that hangs
+or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two builds, with
+real = float and with real = double; faults that pass one are tried in the other. --one-build runs only the first.
+Each result is a line of tests/tools/mutate/results.jsonl and is not computed again, so a stopped run goes on. --again
+tries the faults that no test had noticed, if the source still has their lines; with --tests it runs only the given
+tests, and writes down only faults that these notice. tests/tools/mutate/mutants.toml has the faults planted --by-hand,
+and the reasons why some are equivalent.
 """
 import argparse
 import collections
@@ -45,8 +45,8 @@ builds = {preset: Build(preset) for preset in ("release", "double")}
 
 
 def drawn(seed, wanted):
-    """All mutants, the folders in turn, of each a random kind and then one of its kind. Each has its place by a hash,
-    so that a change of the sources moves no others."""
+    """All mutants, from the folders in turn: a random kind, and then one of that kind. A hash gives each mutant its
+    place, so that a change of the sources does not move the others."""
     dice = {name: random.Random(f"{seed} {name}") for name in wanted}
     bags = {}
     for name in wanted:
@@ -68,7 +68,7 @@ def drawn(seed, wanted):
 
 
 def copy_sources():
-    """Brings the copy to the state of the checkout; what has not changed keeps its time."""
+    """Brings the copy to the state of the checkout; unchanged files keep their times."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=root, check=True,
                             stdout=subprocess.PIPE, text=True).stdout.split("\0")
     wanted = {name for name in listed if name and (root / name).is_file()}
@@ -96,7 +96,7 @@ def history():
 
 
 def try_out(mutant, preset, hits, again, slot):
-    """Plants one mutant in the copy, in one of the places that there are for it: what came of it, a line of results."""
+    """Plants one mutant in the copy, in one of the slots for faults, and returns its line of results."""
     source = (tree / mutant.file).read_bytes()
     changed, line, before, after = planted(mutant, source)
     began = processor_time()
@@ -110,7 +110,7 @@ def try_out(mutant, preset, hits, again, slot):
 
 
 class Trials:
-    """Several faults at once, each in a place of its own; what comes of them is written down as it comes."""
+    """Tries several faults at once, each in a slot of its own, and writes down each result when it is there."""
 
     def __init__(self, runs):
         self.runs, self.free, self.going = runs, list(range(at_once)), {}
@@ -125,7 +125,7 @@ class Trials:
         self.going[self.pool.submit(try_out, mutant, preset, hits, again, slot)] = slot, second
 
     def wait(self):
-        """Until one of them has ended."""
+        """Waits until one of them has ended."""
         for done in concurrent.futures.wait(self.going, return_when="FIRST_COMPLETED").done:
             slot, second = self.going.pop(done)
             self.free.append(slot)
@@ -141,7 +141,7 @@ class Trials:
 
 
 def by_hand():
-    """Those of mutants.toml, which says why each is mean."""
+    """The faults of mutants.toml, which explains why each is hard to notice."""
     for entry in noted["by_hand"]:
         source, before = (root / entry["file"]).read_bytes(), entry["before"].encode()
         if source.count(before) != 1:
@@ -151,12 +151,12 @@ def by_hand():
 
 
 def still_there(this):
-    """Whether the source has the lines in which a mutant lay: one that has gone can be tried no more."""
+    """Whether the source still has the lines of a mutant; otherwise it cannot be tried any more."""
     return (root / this[0]).is_file() and this[1] in (root / this[0]).read_text()
 
 
 def unnoticed(runs):
-    """Those of results.jsonl that no test had noticed, as far as they are not equivalent."""
+    """The faults of results.jsonl that no test had noticed, except equivalent ones."""
     wanted = {this for this, run in runs.items()
               if run[-1]["verdict"] == "survived" and this not in equivalent and still_there(this)}
     sources = {file: (root / file).read_bytes() for file, *_ in sorted(wanted)}
@@ -175,7 +175,7 @@ def plant():
     for preset, build in builds.items():
         if preset == "release" or not options.one_build:
             build.ready(options.tests)
-    # Where gradients are computed the build that checks them comes first. lab/ is not in it.
+    # For folders that compute gradients, the build that checks them comes first. It lacks lab/.
     doubles = {} if options.one_build else {"core": "double", "autograd": "double"}
     first = collections.defaultdict(lambda: "release", doubles)
     tried = []                                 # the mutants that are tried now or have been, if they count
@@ -186,7 +186,7 @@ def plant():
         return runs[this][-1] if runs.get(this) else None
 
     def counted():
-        """Of those that still run, all may count."""
+        """The tried mutants that count; those that still run may count."""
         return [(mutant, this) for mutant, this in tried
                 if not last(this) or last(this)["verdict"] in ("caught", "survived")]
     for mutant in faults_in_turn:
@@ -258,7 +258,7 @@ def with_summary(old):
 
 
 def self_test():
-    """What faults.py finds, that the sources have what is planted by hand, and the page what results.jsonl says."""
+    """Tests faults.py, that the sources have the lines of faults by hand, and that the page agrees with the results."""
     found = faults.self_test()
     planted_by_hand = len(list(by_hand()))
     assert with_summary(page.read_text()) == page.read_text(), "docs/testing.md is older than results.jsonl: --summary"

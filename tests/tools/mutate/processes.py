@@ -1,4 +1,4 @@
-"""What tools/mutate starts: it ends with everything that it started, and has limits of memory and of time."""
+"""Starts processes for tools/mutate that end together with all that they start, within limits of memory and time."""
 import os
 import pathlib
 import resource
@@ -13,7 +13,7 @@ tree = home / "tree"
 
 
 def run(command, cpu=None, timeout=None, check=False, env=None, **more):
-    """subprocess.run, but all that it started ends with it, and with limits of memory and processor time."""
+    """subprocess.run with limits of memory and processor time; all processes that it started end with it."""
     def limits():
         resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
         if cpu:
@@ -36,7 +36,7 @@ def run(command, cpu=None, timeout=None, check=False, env=None, **more):
 
 
 def output_of(process, seconds):
-    """Counts the seconds one by one: while a machine, or this program with what it started, stands still none pass."""
+    """Counts seconds one by one, so that none pass while the machine, or this program with its children, is stopped."""
     while True:
         try:
             return process.communicate(timeout=1)[0]

@@ -1,6 +1,6 @@
-// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each function calls this
-// one when it begins. Its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME the first time,
-// at once, as the process may be killed; a process that a test starts does the same. The C library's two do nothing.
+// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each function calls the
+// one below when it begins. At the first call of a function its address within the program is appended to the file
+// POSLAB_MUTATE_REACH.NAME at once, as the process may be killed; processes that tests start do the same.
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets each option of `poslab train`, `lm train`, `t5 train` and `decoder train`, and of each encoding, sampler and
-temperature, to another value, one at a time, in a training of a few steps. Where metrics.jsonl, eval.csv and all
-numbers of the checkpoint stay the same to the byte, the program has to say so: on stderr, or by the condition in the
-option's help. Prints what is the same and silent, and exits with 1 if anything is.
+temperature, to another value, one at a time, in a training of a few steps. If metrics.jsonl, eval.csv and all numbers
+of the checkpoint stay the same to the byte, the program must say so: on stderr, or by a condition in the option's
+help. Prints the settings that change nothing silently, and exits with 1 if there are any.
 
     tests/tools/options/without_effect.py PROGRAM [--seed N] [--jobs N] [--only WORD] [--all]
 """
@@ -31,8 +31,8 @@ KINDS = {
 SPELLED = {"task": ["even_pairs"], "tasks": ["line"], "encoding": ["alibi", "sincos"], "positions": ["randomized"],
            "temperature": ["log_n"], "test-positions": ["randomized"], "test-temperature": ["log_n"],
            "eval-times": ["1/3"]}  # fmt: skip
-LEFT_OUT = {"preset", "from", "text"}  # of other files, or many options at once
-# A help text that says when an option counts: by such a word, or by the name or a value of another option.
+LEFT_OUT = {"preset", "from", "text"}  # they read other files, or set many options at once
+# Words by which a help text says when an option counts; it may also name another option or its value.
 CONDITION = re.compile(r"\b(if|where|unless|without|version|needs|in place of)\b|0:")
 EXCEPTIONS = {  # "thing option" or "thing option value": the reason
     "train test-every": "it writes tests.jsonl alone",
@@ -49,7 +49,7 @@ def numbers_of(path):
 
 
 def steps_of(path):
-    """Without the clock."""
+    """The lines without times."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [{k: v for k, v in line.items() if "second" not in k} for line in lines]
 
@@ -79,7 +79,7 @@ class Bench:
 
 
 def other_values(takes, now):
-    """One or two values of an option that `takes` a range or words, away from the one that it has."""
+    """One or two other values of an option that `takes` a range or words."""
     if takes.startswith("on | off"):
         return ["off" if now in ("on", "true") else "on"]
     words = [w.strip() for w in takes.split("|")]
@@ -109,7 +109,7 @@ def other_values(takes, now):
 
 
 def columns(lines):
-    """Rows of a table of three columns, of which the last two may go on in the next lines."""
+    """Rows of a table with three columns; the last two may continue in the next lines."""
     third = next((m.start(1) for m in (re.search(r"\)  +(\S)", line) for line in lines) if m), None)
     second = min((re.match(r"  \S+ +", line).end() for line in lines if re.match(r"  \S+ +", line)), default=0)
     rows = []
@@ -152,7 +152,7 @@ def names(bench, kind):
 
 
 def cases(bench, pool, only):
-    """(kind of run, words of its base, what is varied, option, value, words of the variant, help, other options and
+    """(kind of run, words of its base, the varied thing, option, value, words of the variant, help, other options and
     their words)."""
     for kind, base in KINDS.items():
         if only not in f"{kind} ":
@@ -188,7 +188,7 @@ def replaced(words, option):
     return words if at is None else words[:at] + words[at + 2 :]
 
 
-# For things that the usual model refuses: with a mask, with a table of offsets.
+# Variants of the model for settings that the usual one refuses: with a mask, with a table of offsets.
 VARIANTS = ([], ["--causal", "on"], ["--encoding", "relative"])
 
 
@@ -230,7 +230,7 @@ def main():
     parse.add_argument("program")
     parse.add_argument("--seed", type=int, default=1)
     parse.add_argument("--jobs", type=int, default=2)
-    parse.add_argument("--only", default="", help="of whose names this is a part")
+    parse.add_argument("--only", default="", help="only settings with this in their name")
     parse.add_argument("--all", action="store_true", help="print the documented and the refused ones too")
     words = parse.parse_args()
     bench = Bench(words.program, words.seed)

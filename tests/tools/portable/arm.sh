@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The program and the wheel for 64-bit ARM, run by qemu: nothing in them asks for a glibc later than 2.28, the program
-# runs with Debian 11's, which is 2.31, and trains as the program for this processor does, but for the order of sums
-# (20 steps here; tests/aarch64/run.sh holds five to less); the wheel is installed as pip would there, imported, and
+# Tests the program and the wheel for 64-bit ARM with qemu: no symbol in them is later than glibc 2.28; the program runs
+# with Debian 11's glibc, 2.31, and trains like the program for this processor, except for the order of sums (20 steps
+# here; tests/aarch64/run.sh has a smaller bound for five); the wheel is installed as pip would there, imported, and
 # trains the same.
 # usage: tests/tools/portable/arm.sh PROGRAM NATIVE_PROGRAM WHEEL
 #   Ends with a line in doctest's form, which ./dev test adds up.
@@ -29,7 +29,7 @@ objdump() { aarch64-linux-gnu-objdump "$@"; }
 check 'the program is for ARM' for_arm
 check 'no symbol is later than glibc 2.28' old_enough "$program"
 cat output
-check 'what it links dynamically is in each system' alone
+check 'each system has the libraries that it links dynamically' alone
 
 train=(train --preset tiny --task even_pairs --encoding rope --steps 20 --log-every 1 --eval-lengths 1:3)
 arm() { qemu-aarch64-static -L "$1" "${@:2}"; }   # ROOT PROGRAM...

@@ -1,4 +1,4 @@
-// Debian 12's Python for glibc 2.28: its archive has all but this main function and functions of later glibc versions.
+// Debian 12's Python for glibc 2.28: its archive lacks only this main function, and functions of later glibc versions.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <semaphore.h>

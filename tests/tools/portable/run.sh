@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The program that ./dev build portable links: it asks for no symbol of a glibc later than 2.28 and for no library but
-# those of each system, has the bits of the other one, and runs in a bare Debian 11, whose glibc is 2.31 (as root, where
-# debootstrap is there; no mirror has an older Debian).
+# Tests the program of ./dev build portable: it needs no symbol later than glibc 2.28 and only libraries that each
+# system has, trains with the same bits as NATIVE_PROGRAM, and runs in a bare Debian 11, whose glibc is 2.31 (as root,
+# if debootstrap is there; no mirror has an older Debian).
 # usage: tests/tools/portable/run.sh PROGRAM NATIVE_PROGRAM   Ends with a line that ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.
@@ -32,12 +32,12 @@ same() {   # FOLDER OF A RUN
 }
 check 'no symbol is later than glibc 2.28' old_enough "$program"
 cat output
-check 'the program of ./dev build has later ones' too_new "$native"
-check 'what it links dynamically is in each system' alone
+check 'the program of ./dev build has later symbols' too_new "$native"
+check 'each system has the libraries that it links dynamically' alone
 check 'and no C++ library' no_cxx
 check 'it trains with the same bits' same
 check 'and draws a report' "$program" report there -o report.html
-no_sentencepiece() {                     # which a T5 of Hugging Face has its words from
+no_sentencepiece() {                     # without it, a T5 in Hugging Face format has no tokenizer
   local status=0
   "$program" t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" --prompt text > said 2>&1 || status=$?
   cat said

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The wheel that tools/wheel portable makes: nothing in it asks for a glibc later than 2.28, and where glibc is older
-# than here it is installed, imported, and trains with the same bits. That is a bare Debian 11, with glibc 2.31, and its
-# Python is 3.9, older than what the wheel takes: it gets Debian 12's, linked for glibc 2.28 (portable/python.c).
+# Tests the wheel of tools/wheel portable: no symbol in it is later than glibc 2.28; in a bare Debian 11 with glibc 2.31
+# it is installed, imported, and trains with the same bits. As that Debian's Python, 3.9, is older than the wheel
+# allows, it gets Debian 12's, linked for glibc 2.28 (portable/python.c).
 # usage: tests/tools/portable/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.

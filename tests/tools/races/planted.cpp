@@ -36,7 +36,7 @@ __global__ void exchange(real* y, bool race) {
   y[threadIdx.x] = other;
 }
 
-// The same across warps, which __syncwarp does not synchronize.
+// Threads exchange across warps, which __syncwarp does not synchronize.
 __global__ void exchange_of_warps(real* y, bool race) {
   y[threadIdx.x] = 1;
   __syncwarp();
@@ -54,7 +54,7 @@ __global__ void within_sixteen_bytes(real* y, bool race) {
   if (threadIdx.x == 40) y[race ? 3 : 4] = 1;
 }
 
-// One thread reads, and two others of its warp read again after a __syncwarp: the race with the first is still found.
+// One thread reads, and two others of its warp read again after a __syncwarp: the first thread's race is still found.
 __global__ void written_after_other_warps_read(real* y, bool race) {
   real seen = 0;
   if (threadIdx.x % 32 == 0) seen = y[0], y[64 + threadIdx.x] = seen;

@@ -1,5 +1,5 @@
-// No kernel has a race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, by the fast
-// kernels and by those of cuda/naive/. Planted races are found.
+// Kernels have no race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, with the fast
+// kernels and with those of cuda/naive/. Planted races are found.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# usage: tests/tools/sanitizers/run.sh PROGRAM The short form of ./dev test asan: tests/tools/sanitizers/short.cpp and
-# the laws of the schemes, built with the address and undefined-behaviour sanitizers. Planted faults have to be
-# reported, and nothing else may be. Ends with a line that ./dev test counts.
+# usage: tests/tools/sanitizers/run.sh PROGRAM
+# The short form of ./dev test asan: runs tests/tools/sanitizers/short.cpp and the laws of the schemes, built with the
+# address and undefined-behaviour sanitizers. Only planted faults may be reported. Ends with a line for ./dev test.
 set -uo pipefail
 program=$(realpath "$1")
 # shellcheck source=tests/tools/check.sh

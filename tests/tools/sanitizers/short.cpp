@@ -39,7 +39,7 @@ int run_both(double tolerance, const std::function<bool(const OpCase&)>& wanted)
   return tried;
 }
 
-// Known only at run time, so that the compiler cannot remove the fault.
+// Hides a value from the compiler, so that it cannot remove the fault.
 template <class T>
 T hidden(T value) {
   volatile T kept = value;
