@@ -41,8 +41,7 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on the validation lengths; of equal ones, that with the trained
-    number of loops."""
+    """For each seed the row with the best accuracy on the validation lengths; of equal ones, that of trained loops."""
     best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
     return [max(of, key=best) for of in by("seed", rows).values()]
 

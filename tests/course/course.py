@@ -129,8 +129,7 @@ def as_a_student_begins():
 
 
 def as_the_sources_change():
-    """course/holes.toml names words that its files have, once; if a source has changed, a refusal names file, body and
-    words."""
+    """course/holes.toml names words that its files have once; after a change a refusal names file, body and words."""
     check("files with holes are a student's, and have no marks of their own",
           set(marks.holes()) == set(marks.marked()) and
           not any("// course " in (root / path).read_text() for path in marks.files()))

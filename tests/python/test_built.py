@@ -1,5 +1,4 @@
-"""Built encodings as the layers for PyTorch call them (python/poslab/torch), without PyTorch; and the error without
-PyTorch."""
+"""Built encodings as python/poslab/torch calls them, without PyTorch; and the error of that package without PyTorch."""
 
 import subprocess
 import sys

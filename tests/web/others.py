@@ -104,7 +104,7 @@ def two_runs(page, tested):
 
 
 def own_bias(page):
-    """A user's bias races, as the program's scheme `calibrated`, and so do a user's positions; a link has the formula."""
+    """A user's bias races, as the scheme `calibrated`, and so do a user's positions; a link has the formula."""
     named = "document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'"
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
@@ -134,7 +134,7 @@ DROP = """{ const all = new DataTransfer();
 
 
 def taken_back(page):
-    """A checkpoint of a user's bias has a short name, and a link that is read; it replaces no lane of the first screen."""
+    """A checkpoint of a user's bias has a short name, and a link that is read; it replaces no lane on the first view."""
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     page.run("URL.createObjectURL = (make => blob => (window.made = blob, make(blob)))(URL.createObjectURL.bind(URL)),"
              " HTMLAnchorElement.prototype.click = (real => function () { if (!this.download) real.call(this); })("

@@ -214,8 +214,7 @@ def _must_count(positions, lengths, queries, keys):
         if (wrong if lengths is None else wrong & (slots < lengths[:, None])).any():
             raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, but patch() counts slots: 0, "
                              "1, 2, ..., after those of a cache; leave them out and give texts one by one or padded; "
-                             "for packed texts let position_ids restart at 0, with use_cache=False and no "
-                             "attention_mask")
+                             "packed texts need position_ids from 0 for each, use_cache=False and no attention_mask")
 
 
 # Arguments of transformers' attention that would change its result, and that poslab's attention lacks.
