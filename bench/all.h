@@ -38,7 +38,7 @@ void time_decoder();
 // {"ms": [time], "tokens": [256]}, until the end of standard input. Throws like open_hf_model.
 void serve_generate(const std::string& checkpoint, Rounding, Device);
 // The same for bench/t5.py, with the encoder of a T5: for every line `encode 512` reads the first 512 tokens of the
-// prompt and prints {"ms": [time], "states": those of the first and the last slot}. Throws like t5::open_hf_model.
+// prompt and prints {"ms": [time], "states": of the first and the last slot}. Throws like t5::open_hf_model.
 void serve_t5(const std::string& checkpoint, Rounding, Device);
 
 // -- products of other libraries. Each function runs c = a b for each matrix of the batch, on threads() threads; it is

@@ -155,8 +155,8 @@ class Built {
 
   const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
 
-  // Positions of these slots. Those of the last call are kept, with values that depend on them alone, for all layers of
-  // a pass.
+  // Positions of these slots. The last call's positions are kept, with values that depend on them alone, for all layers
+  // of a pass.
   std::shared_ptr<const PositionSample> drawn(int batch, int slots, const Given& g) const {
     const Shape& given = g.positions_shape;
     if (!g.positions.empty() && given != Shape{slots} && given != Shape{1, slots} && given != Shape{batch, slots})

@@ -33,7 +33,7 @@ std::string type_of(nb::handle);  // "ndarray"
 std::string text_of(nb::handle);  // the result of str()
 // The nearest float32; infinity and NaN are unchanged. Throws BadInput for a finite number beyond its range.
 real real_of(double x, const char* what);
-// A Tensor as it is, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
+// A Tensor unchanged, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
 Tensor tensor_of(nb::handle);
 Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
 Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput

@@ -40,7 +40,7 @@ class OwnLayer : public Encoding {
   }
 
  private:
-  // Checks that sequences, slots and heads are those of q; attention checks the rest.
+  // Checks that sequences, slots and heads are as in q; attention checks the rest.
   void check_shape(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
     if (x && x.dims() == 4 && !std::equal(x.shape().begin(), x.shape().begin() + sizes, given.shape().begin()))
       bad_input("{0}: scores() was given {1} of shape {2}, and made {1} of shape {3}; keep the first {4} sizes", name_,

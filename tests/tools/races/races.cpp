@@ -1,5 +1,5 @@
 // Kernels have no race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, with the fast
-// kernels and with those of cuda/naive/. Planted races are found.
+// kernels and with cuda/naive/. Planted races are found.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
