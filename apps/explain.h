@@ -17,9 +17,9 @@ struct ExplainedKind {
 const std::vector<ExplainedKind>& explained_kinds();
 
 // An encoding as NumPy code, from python/poslab/formulas, which is embedded in the program: its file after the files
-// that it imports, with the names of files for other options. A spelling with options gets the file of these options, else
-// the file of its name; a line on stderr says if the file's numbers differ from the spelling's. Throws BadInput for a
-// composition, and with did-you-mean for an unknown name.
+// that it imports, with the names of files for other options. A spelling with options gets the file of these options,
+// else the file of its name; a line on stderr says if the file's numbers differ from the spelling's. Throws BadInput
+// for a composition, and with did-you-mean for an unknown name.
 std::string in_numpy(const std::string& encoding);
 
 }  // namespace poslab

@@ -146,7 +146,7 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
     assert again.returncode == 0 and "18 trials, 4 of them done" in again.stderr, again.stderr
     text = (tmp_path / "ranking.md").read_text()
     assert "5 encodings ranked" in text and "| rerope:window=0.5L |" in text  # of other lengths on each task
-    assert "so they do not show what they are for: window:window=500 (500)." in text
+    assert "so their effect does not show: window:window=500 (500)." in text
     assert "4 encodings ranked" in (tmp_path / "causal.md").read_text()
     causal = pd.read_csv(tmp_path / "causal.csv")
     assert "cope" in set(causal["encoding"]) and set(causal["causal"]) == {"on"}
