@@ -90,7 +90,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     races) build/release/poslab_race_tests ;;
     memcheck) tests/tools/memcheck/run.sh build/release 'planted|a training' ;;
     asan-smoke | tsan-smoke) tests/tools/smoke.sh "build/${1%-smoke}/poslab" 10 ;;
-    short) ASAN_OPTIONS=$huge tests/tools/sanitizers/run.sh build/short/poslab_short_tests ;;
+    short) ASAN_OPTIONS=$huge:handle_segv=2 tests/tools/sanitizers/run.sh build/short/poslab_short_tests ;;
     tsan-planted) one planted_race ;;
     asan-python | tsan-python) watched_python "${1%-python}" ;;
     smoke) tests/tools/smoke.sh build/release/poslab ;;

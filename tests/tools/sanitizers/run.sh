@@ -7,7 +7,6 @@ program=$(realpath "$1")
 # shellcheck source=tests/tools/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 scratch
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=2     # in place of doctest
 reported() {   # CASE REPORT: the program has to end with it
   local status=0
   "$program" --no-skip --test-case="planted: $1" > said 2>&1 || status=$?
