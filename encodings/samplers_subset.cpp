@@ -137,8 +137,8 @@ stays the same; here length and gap can be tested apart.)",
        .draw = scattered},
       {.name = "log_density", .summary = "a random subset of a random part of the pool: all densities from 1 to N/T",
        .about = R"(First a random part of the pool is chosen, its size uniform on a logarithmic scale from the number
-of slots to the whole pool; then a random subset of that part. So training sees neighbours at all mean
-gaps, from 1 to that of `randomized`, and longer strings at test have gaps that are not new.)",
+of slots to the whole pool; then a random subset of that part. So training sees neighbours at all
+mean gaps, from 1 to that of `randomized`, and longer strings at test have gaps that are not new.)",
        .source = "poslab: between SHAPE and Ruoss et al. 2023", .options = {pool, first}, .random = true,
        .draw = log_density},
       {.name = "blocks", .summary = "runs of neighbouring positions, with random gaps between the runs",

@@ -90,8 +90,8 @@ Scheme selective_rope() {
 // -- for pages
 const SchemePages selective_rope_pages = {
     .summary = "angles that are sums over the tokens so far",
-    .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
-query and a key is the sum over the tokens between them. A token that flips a state adds half a turn.)",
+    .about = R"(Each token rotates everything after it by angles that its content gives. Those of the tokens between
+a query and a key add up to the angle between the two; a token that flips a state adds half a turn.)",
     .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
     .source = "arXiv 2511.17388", .doors = "2",
     .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),

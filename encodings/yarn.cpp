@@ -118,9 +118,9 @@ are interpolated.)",
 
 const SchemePages ntk_by_parts_pages = {
     .summary = "RoPE in three parts: fast pairs as they are, slow ones interpolated, NTK between",
-    .about = R"(Code that the authors of YaRN released before it: pairs that turn 16 times or more in the trained length
-stay, those that do not turn once are interpolated, and those between are slowed as NTK-aware
-scaling does. The YaRN paper gives this name to another blend, yarn:ramp=turns,mscale=0.)",
+    .about = R"(Code that the authors of YaRN released before it: pairs that turn 16 times or more in the trained
+length stay, those that do not turn once are interpolated, and those between are slowed as
+NTK-aware scaling does. The YaRN paper gives this name to another blend, yarn:ramp=turns,mscale=0.)",
     .formula = "RoPE with f_m, f_m / factor and (base factor^(D/(D-2)))^(-2m/D), blended by turns in the length",
     .source = "Peng et al. 2023, released code", .file = "encodings/yarn.cpp"};
 

@@ -69,9 +69,9 @@ Task solve_equation() {
   return {.name = "solve_equation",
           .level = "context_free",
           .summary = "the digit x of an equation modulo 5  (3-x)=4 -> 4",
-          .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with
-that digit. The left side is an expression with brackets, sums and differences; the right side is its value.
-There are no products, so exactly one digit is right.)",
+          .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers
+with that digit. The left side is an expression with brackets, sums and differences; the
+right side is its value. There are no products, so exactly one digit is right.)",
           .symbols_in = 11,
           .symbols_out = 5,
           .output_length = always_one,

@@ -110,7 +110,7 @@ TEST_CASE("align: figures that are NaN are refused by mode and layer, if they ar
     CHECK(refused_alignment(mixed, {.mode = mode, .per = AlignPer::layer, .shortest = 8, .longer = {32}}) ==
           name + ": layer 2 of 2 has weights but no logits; choose pmax, entropy or log");
     CHECK(says(refused_alignment(other, {.mode = mode, .shortest = 8, .longer = {32}}),
-               name + ": layer 1 of 2 has weights of"));
+               name + ": layer 1 of 2 has weights but"));
   }
   for (const AlignPer per : {AlignPer::model, AlignPer::layer, AlignPer::head})
     for (const AlignMode mode : {AlignMode::pmax, AlignMode::entropy}) {
