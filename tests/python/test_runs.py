@@ -222,8 +222,8 @@ import poslab as pl
 from poslab.tables import read_csv
 options = dict(preset="tiny", task="even_pairs", encoding="rope", steps=100000, eval_lengths="1:3", progress=False)
 for name in sys.argv[1:]:                                                            # the second one waits
-    threading.Thread(daemon=True, target=lambda: pl.train(out=name, **options)).start()
-while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
+    threading.Thread(daemon=True, target=pl.train, kwargs=options | dict(out=name)).start()
+    while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
 time.sleep(0.5)
 print("the end")
 """
