@@ -113,7 +113,7 @@ Tensor Tensor::reshape(Shape shape) const {
 Tensor Tensor::detach() const { return view(storage().value); }
 
 Tensor Tensor::first(int n) const {
-  if (n < 1 || n > dim(0)) failure("first: n = {}; n must be 1 to the size of axis 0 of {}", n, to_string(shape_));
+  if (n < 1 || n > dim(0)) failure("first: n = {}; n must be from 1 to the size of axis 0 of {}", n, to_string(shape_));
   Tensor x = detach();
   x.shape_[0] = n;
   return x;

@@ -21,7 +21,7 @@ __global__ void add_up_squares(double* sum, const double* partial) {
 }
 
 // m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  p = keep p - lr (m / c1) / (sqrt(v / c2) + epsilon),  g scaled down to
-// the norm `clip`; does nothing if that norm is not finite, so that a diverged run keeps its weights.
+// the norm `clip`; does nothing if g has no finite norm, so that a diverged run keeps its weights.
 __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares,
                              const AdamStep* how) {
   const double norm = std::sqrt(*squares);

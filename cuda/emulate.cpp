@@ -90,7 +90,7 @@ struct Machine {
   uint32_t first_interval = 0;     // of the block
   Thread* running = nullptr;       // null: the loop over rounds
   const int *turn = nullptr, *last_turn = nullptr;   // in this round: the next thread, and the end
-  fiber* left = nullptr;           // where to keep the stack of the thread that waits now
+  fiber* left = nullptr;           // where to keep the stack that has just switched away
   fiber back;                      // of the loop over rounds
   const Launch* launch = nullptr;  // the running one
   std::vector<std::pair<uint32_t, uint3>> ran;       // the launch's blocks so far: first interval and index

@@ -1,6 +1,6 @@
 // A whole post-norm encoder block in one launch, forward (BlockArgs in core/kernels.h; formulas in nn/block.h). A
 // thread block takes one sequence: see cuda/encoder_block.cuh for how it lies in shared memory. Where attention has
-// kernels of its own, the second half of this kernel is one of its own, whose blocks have rows of any sequences.
+// kernels of its own, the second half of this kernel is a separate kernel, whose blocks have rows of any sequences.
 //
 //   q, k, v = x Wq, x Wk, x Wv     o_i = sum_j a_ij v_j     s1 = x + dropout(o Wo)           h = norm(s1)
 //   hidden = max(h W1 + b1, 0)                              s2 = h + dropout(hidden W2 + b2)  y = norm(s2)

@@ -47,7 +47,7 @@ SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks
 
 
 def usable(stage):
-    """The GPU that the program uses, or the reason why it can use none."""
+    """Whether the program can use a GPU; reports which one, or why not."""
     if DRY:
         stage.note("a dry run on the CPU, whose figures mean nothing")
         return True

@@ -30,7 +30,7 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
     const Factors<8> kept(to.drop, row.start());
     for (int k = 0; k < per_thread; ++k) {
       const Four z = tile[r * 16 + row.column(0, k) / 4];
-      const int e = row.lane % 4;                              // with an index of run time z would leave its registers
+      const int e = row.lane % 4;                              // an index known only at run time would move z to memory
       const real at = e == 0 ? z.c[0] : e == 1 ? z.c[1] : e == 2 ? z.c[2] : z.c[3];
       v[k] += (row.column(0, k) < row.n ? at : real(0)) * kept.of(k);
       sum += v[k];

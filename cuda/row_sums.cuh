@@ -180,8 +180,8 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 // A block takes a few rows, and searches the whole table of pairs for them; each warp has its share, and sums
 // of its own. A warp takes several pairs at a time, as each read waits for memory. With du alone it takes one: the bias
 // of T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the
-// weights come from g, or else from du of all sequences, and a pair adds one product. Blocks: (rows / at_once, columns
-// / 64)
+// weights come from g, or else from du of all sequences, and a pair adds one product.
+// Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
 template <bool plain, bool of_g, int pairs_at_once>
 __global__ void gather_pairs(const RowSum sum, const real* weights, const AttentionArgs x, const int* pairs,
@@ -212,7 +212,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // all are loaded before any is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
-        const int place_in_run = larger(found[v], 0) % run;     // if none was found, 0, which exists
+        const int place_in_run = larger(found[v], 0) % run;     // 0, a pair that exists, if none was found
         const int ahead = int(e0 - row0 * x.keys) + place_in_run, down = quotient(ahead, x.keys);
         const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
         const int j = ahead - down * x.keys;
