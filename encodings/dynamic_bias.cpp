@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP(x_ij)_h         x = sign(d) ln(|d| + 1), or d = p_i - p_j itself if not `log`
 //
-// One MLP for all layers, 1 -> C/4 -> C/4 -> H with SiLU, drawn as in PyTorch. x-transformers has `log` off: random
+// One MLP for all layers, 1 -> C/4 -> C/4 -> H with SiLU, drawn as in PyTorch. x-transformers has `log` off, so random
 // positions make logits of about 100. Left out: the last bias, the same for all keys, which a softmax does not see.
 #include <cmath>
 

@@ -85,7 +85,7 @@ const SchemePages fope_pages = {
     .summary = "RoPE whose pairs each carry a learned series of all frequencies that turn fully",
     .about = R"(A deep network mixes frequencies, so a pair of channels ends up with more than its own. FoPE mixes
 them from the start: each pair is multiplied by a short Fourier series, its own frequency and a
-little of all others that complete a turn in the trained length. Pairs that do not carry no
+little of all others that turn fully in the trained length. Pairs that do not turn fully carry no
 position. Logits depend on positions themselves, no longer on distances alone.)",
     .formula = "[x1, x2] -> [C x1 - S x2, C x2 + S x1], C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k), S: sines",
     .source = "Hua et al. 2025", .doors = "2",

@@ -54,7 +54,7 @@ static std::string shows(const ModelShape& m, const Choices&) {
          "right 3; where one side ends, the other goes on. Positions are not read.";
 }
 
-// A key's turn when a query visits them all: the right neighbour first, then the left one, the next on the right, ...
+// A key's turn, 0 for never: a query visits its right neighbour first, then the left one, the next on the right, ...
 static Tensor order_of_asking(const Encoding&, const ModelShape& m, const Positions& p) {
   std::vector<double> order;
   for (int i = 0; i < p.time(); ++i)

@@ -109,7 +109,7 @@ const SchemePages yarn_pages = {
     .summary = "RoPE that slows down pairs that do not turn fully in training, with sharper logits",
     .about = R"(Pairs that turn at most once in the trained length are interpolated, those that turn 32 times or
 more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
-turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. With few channels a head
+turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. With few channels per head
 and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
 are interpolated.)",
     .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",

@@ -38,7 +38,7 @@ struct Task {
   // The task with the chosen options: sets the members that depend on them.
   std::function<Task(Task, const Choices&)> with = {};
 };
-// Throws BadInput for a task without an answer or an alphabet of another size.
+// Throws BadInput for a task without an answer, or with an alphabet of another size.
 Task completed(Task);
 
 // Common values of `output_length`.

@@ -38,7 +38,7 @@ class RunFolder {
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {},
                           int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
-  // An existing run. Throws BadInput if it is not a run or of another version, Failure if another process uses it. A
+  // An existing run. Throws BadInput if it is no run, or of another version, Failure if another process uses it. A
   // lone checkpoint page.safetensors, saved by the page of `tools/web`, becomes the run folder `page` beside it; a
   // checkpoint within a run opens the run.
   static RunFolder open(const std::string& path);

@@ -337,7 +337,7 @@ one_file() {   # key_heads is then that of heads
     --train-length 16 --eval-times 1 --eval-samples 2 --steps 2 --out one-file 2> log &&
     grep -q 'one.txt: 1 file, .*; its last tenth is held out for the test' log &&
     grep -q '^key_heads = 2 ' one-file/config.toml &&
-    page one.html one-file && grep -q '1 file of .*, of which the last tenth is of the test' one.html
+    page one.html one-file && grep -q '1 file of .*, of which the last tenth is for the test' one.html
 }
 check 'one on a single file' one_file
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \

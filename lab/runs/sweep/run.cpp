@@ -263,7 +263,7 @@ class Worker {
       if (caught_signal() || ++kills_[r.trial] < max_kills)
         open_.push_back(r.trial);
       else
-        fail(t, fmt::format("{} times it was ended from outside, lastly by signal {} ({}); if memory was short, fewer "
+        fail(t, fmt::format("{} times it was ended from outside, last by signal {} ({}); if memory was short, fewer "
                             "--jobs or a smaller batch need less",
                             max_kills, end.signal, strsignal(end.signal)));
     } else {
