@@ -8,7 +8,7 @@ namespace poslab {
 
 Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   if (z.dims() < 2 || z.dim(-2) > z.dim(-1))
-    bad_input("geometric: match logits are {}; they must be (..., Tq, Tk), the queries the last of the keys' slots",
+    bad_input("geometric: match logits are {}; they must be (..., Tq, Tk), with Tq at most Tk",
               to_string(z.shape()));
   Shape two = z.shape();
   two.back() = 2;

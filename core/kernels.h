@@ -151,7 +151,7 @@ struct BlockGrads {
 
 // The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.
 //   a = x w1 + b1   c = x w3 + b3   h = act(a) c   y = h w2 + b2
-enum class Activation { relu, silu, gelu, gelu_tanh };  // act, as in core/more_kernels.def
+enum class Activation { relu, silu, gelu, gelu_tanh };  // act in the formula above
 struct GatedArgs {
   int64_t rows;
   int in, d_ff, out;

@@ -32,7 +32,7 @@ struct Form {
   static constexpr int W = W_, tile_rows = W > 64 ? 16 : 32;      // rows of a tile
 };
 
-// A lane's two rows among the `count` own rows of a block, and the first row of its warp.
+// A lane's two rows among the `count` rows of its block, and the first row of its warp.
 struct OwnRows {
   int warp_row, row[2], count;
   __device__ explicit OwnRows(int count_) : count(count_) {

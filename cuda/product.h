@@ -70,7 +70,7 @@ void multiply(const Job&);
 bool multiplies_by_library();
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z. Returns false and
-// does nothing (then use norm.cu) unless that product is still held back and alone, and a row is one tile wide.
+// does nothing (then use norm.cu) unless that product alone is still waiting, and a row is one tile wide.
 struct NormOfProduct {
   real *y, *s;
   const real *x, *gain, *bias;

@@ -10,8 +10,8 @@ namespace poslab::cuda {
 
 constexpr unsigned depth = 32, tile_columns = 64;              // indices of the sum in a step; columns of a tile
 
-// In shared memory a tile is (depth, fours): where four s of index p lies. There are no bank conflicts, neither when
-// lanes transpose lines along the sum nor when they read.
+// Where four s of index p lies in shared memory; a tile is (depth, fours). Bank conflicts arise neither when lanes
+// transpose lines along the sum nor when they read.
 __device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
   return p * fours + (s ^ (p / 4) ^ (p % 4 * 2));
 }

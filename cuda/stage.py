@@ -74,8 +74,8 @@ class Stage:
         return None if program in self.stopped else status, self.read(job)
 
     def stop(self, jobs):
-        """Ends all jobs at once: first by a request, so that a training can write its checkpoint; after 8 seconds they
-        are killed."""
+        """Ends all jobs together: first by a request, so that a run can write its checkpoint; after 8 seconds by
+        SIGKILL."""
         for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
             left = [program for program, _ in jobs if program.poll() is None]
             self.stopped.update(left)

@@ -100,7 +100,7 @@ std::unique_ptr<Encoding> shared_layer_of(const LayerParams& p, const ModelShape
 // law that it declares broken.
 struct Laws {
   bool shift = true;         // a constant added to all positions changes no logit
-  bool toeplitz = true;      // one content everywhere, positions in equal steps: logits depend on j - i alone
+  bool toeplitz = true;      // with equal tokens at evenly spaced positions, logits depend on j - i alone
   bool two_sided = false;    // left and right are alike: reversing the sequence reverses the result
   bool permutes = true;      // without a causal mask, tokens that keep their positions may come in any order
   bool softmax = true;       // its weights are a softmax of its logits

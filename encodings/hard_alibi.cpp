@@ -57,7 +57,7 @@ Scheme hard_alibi() {
                   "hard_alibi gives half of the heads a window, but heads = 1: it would see only its own slot; use "
                   "2 heads or more, or hard_alibi:windowed=1");
             if (windowed(m, c) > m.heads)
-              bad_input("hard_alibi: windowed = {} of heads = {}; give a window to all heads at most",
+              bad_input("hard_alibi: windowed = {} of heads = {}; give at most the number of heads",
                         windowed(m, c), m.heads);
           },
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<HardALiBi>(m, c); },

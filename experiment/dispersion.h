@@ -21,7 +21,7 @@ struct Look {
   int samples = 0;                                         // 0: the model's own number
   bool one_by_one = false;                                 // only one sequence in a pass
   int queries = 0;  // the number of last queries with logits
-  Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: other strings
+  Purpose strings = Purpose::test_tokens;  // the test's strings; align_tokens: others
   std::function<void(const Trace&)> done{};  // after each pass
   // Calls done() with the trace of one pass. A stop throws Stopped, within the pass if stoppable.
   void observe(const std::function<void(Trace*)>& pass, bool stoppable = true) const;

@@ -13,7 +13,7 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 constexpr int rows_per_piece = 64;
-constexpr int block_rows = 192, block_columns = 512, block_inner = 512;   // a block of a, 384 KB, fits the second cache
+constexpr int block_rows = 192, block_columns = 512, block_inner = 512;   // `a`: 384 KB fit into the L2 cache
 constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the columns of a tile
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }

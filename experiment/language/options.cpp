@@ -89,7 +89,7 @@ void check(const RunSpec& c) {
       bad_input("eval_times = {}: {} tokens come twice; name each length once", c["eval_times"], length);
     longest = std::max(longest, length);
     if (tail > length)
-      bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",
+      bad_input("eval_tail = {}: windows have only {} tokens; give at most that, or leave {} out of eval_times",
                 tail, length, double(length) / c.whole("train_length"));
     if (length < parts)
       bad_input("eval_times = {}: windows of {} tokens are too short for {} parts of the loss; test {} tokens or more",

@@ -122,8 +122,7 @@ void begin(const Use& u, bool force) {
   if (made) return;
   const double seconds = u.takes.flops / (flops_a_thread * threads());
   if (seconds > month && !force)
-    bad_input("{} takes about {} on {}{}: more than a month. Smaller or fewer of these take less; --force tries it all "
-              "the same",
+    bad_input("{} takes about {} on {}{}: more than a month. A smaller run takes less; --force tries it all the same",
               u.what, clock_time(seconds), counted(size_t(threads()), "thread"),
               u.with.empty() ? "" : fmt::format(" ({})", u.with));
   if (Progress::shown && (seconds >= few_seconds || needed >= few_bytes))

@@ -87,8 +87,8 @@ class StepLog {
 // The lines of such a file. Throws Failure with file and line unless each is an object with a number "step", larger
 // than the one before, and a number or null under each of these names.
 std::vector<nlohmann::ordered_json> read_steps(const std::string& path, const std::vector<std::string>& numbers);
-// Throws Failure if the last line of such a file is of step `last`, before the required step. An empty file belongs to
-// a run that came as a lone checkpoint.
+// Throws Failure if `last`, the step of the file's last line, is before the required `step`. An empty file belongs to a
+// run that came as a lone checkpoint.
 void must_reach(int64_t last, int64_t step, const std::string& path);
 
 }  // namespace poslab

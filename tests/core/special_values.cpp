@@ -128,7 +128,7 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
                    error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
       if (!(error <= most)) most = error;   // also if the error is NaN
     }
-    return most / 5.96e-8;   // in units of half the distance between floats just below 1
+    return most / 5.96e-8;   // in units of the distance between floats just below 1
   };
   std::vector<float> all, positive;
   for (double x = 1e-37; x < 85; x *= 1.0003) all.push_back(float(x)), all.push_back(float(-x));

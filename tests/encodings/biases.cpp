@@ -248,7 +248,7 @@ TEST_CASE("hard_alibi: head h sees the last h keys, the other half all that NoPE
         }
   }
   CHECK_THROWS_WITH_AS(model_of("hard_alibi:windowed=5"),
-                       "hard_alibi: windowed = 5 of heads = 4; give a window to all heads at most", BadInput);
+                       "hard_alibi: windowed = 5 of heads = 4; give at most the number of heads", BadInput);
 }
 
 TEST_CASE("hidden pairs stay hidden in each head whose learned temperature turns negative") {

@@ -77,7 +77,7 @@ TEST_CASE("sorted logits: masked keys are left out, values between keys are line
   for (int n = 0; n < heads * keys; ++n) rows.s[size_t(n)] = -std::numeric_limits<real>::infinity();
   for (const int key : {1, 4, 7}) rows.s[size_t(key)] = real(key);                 // head 1: -3, 0, 3 around the mean
   rows.s[keys] = 5;                                                                // head 2: one key
-  const std::vector<double> found = sorted_logits(rows.model(false), keys, 6, 1);  // at -1/4, 1/4, ... of the ranks
+  const std::vector<double> found = sorted_logits(rows.model(false), keys, 6, 1);  // at ranks -1/4, 1/4, ..., 9/4
   const double expected[] = {-3, -2.25, -.75, .75, 2.25, 3};
   for (size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(expected[k]));
 }

@@ -80,7 +80,7 @@ export class Lane {
   engine = null;
   twin = false;
   plan;
-  made = null;      // the spec of the model and the current curves, while `spec` may have changed
+  made = null;      // the spec that made the model and the curves; `spec` may have changed since
   /** @type {(tested?: boolean) => void} */
   changed = () => {};
 

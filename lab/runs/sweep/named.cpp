@@ -84,7 +84,7 @@ PlacedPlan find_sweep(const std::string& path) {
   std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
   if (found.size() != 1 && !folder)
     bad_input("the trials of {} are {}; name the folder that `poslab sweep run` was given by --out", path,
-              found.empty() ? "not in its folder nor near below it"
+              found.empty() ? "neither in its folder nor just below it"
                             : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
   if (found.size() == 1 && (!folder || !fs::equivalent(found[0], path)))
     sweep.folder = fs::proximate(found[0]).string();

@@ -286,7 +286,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
             " have 0; restore it from a copy, or train again with --config " + config + " --out ANOTHER");
   CHECK(holds(with({"config.toml"}, opens), "2: " + config + " is that of " + other + ": it has seed = 1"));
 
-  // A test takes neither the time of another run's training nor the checksum of another run's log.
+  // A test copies neither the training time nor the checksum of the log from another run.
   const auto tests = [&] { test_run(run, {}); };
   const std::string mine = read_file(result);
   CHECK(with({"metrics.jsonl"}, tests) == "");
