@@ -177,7 +177,7 @@ std::string note_on_forms(const Chosen<Scheme>& s) {
   for (const Option& o : s->options)
     if ((o.kind == Option::Kind::toggle || o.kind == Option::Kind::word) && s.choices.has(o.name) &&
         s.choices[o.name] != o.standard)
-      all += (all.empty() ? "summary and formula are without " : ", ") + o.name;
+      all += (all.empty() ? "summary and formula are for the default of " : ", ") + o.name;
   return all;
 }
 

@@ -224,7 +224,7 @@ class Task(Chosen):
 
     def baselines(self, length, samples=512, *, seed=0):
         """The accuracies of answers without a model: random ones (chance), the most frequent symbol of each slot
-        (majority), and the best guess from the counts of the input's symbols alone (content_only)."""
+        (majority), and one symbol for all slots, by the counts of the input's symbols alone (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 

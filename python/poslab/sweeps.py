@@ -89,8 +89,8 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
     trains language models, "t5 train" T5s, with their own options. plan: an existing plan.jsonl, instead of options.
     jobs: trials at once. threads: of each. shard: "0/4". name: "{task}-{encoding}-{seed}", for a link to each trial.
 
-    Finished trials are skipped, stopped ones continue. Ctrl-C saves first. A failed trial does not stop the others: it
-    raises RuntimeError at the end, and Sweep(out).trials has the reason. Encodings, samplers and tasks written in
+    Finished trials are skipped, stopped ones continue. Ctrl-C saves first. A failed trial does not stop the others:
+    RuntimeError is raised at the end, and Sweep(out).trials has the reason. Encodings, samplers and tasks written in
     Python cannot be swept, as the program does not know them. Returns a Sweep."""
     how = program.words_of({"out": os.fsdecode(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
                             "retry": retry, "force": force})

@@ -134,7 +134,7 @@ DROP = """{ const all = new DataTransfer();
 
 
 def taken_back(page):
-    """A checkpoint of a user's bias has a short name, and a link that is read; it replaces no first-view lane."""
+    """A checkpoint of a user's bias has a short name, and a link that is read; the first screen keeps its lanes."""
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     page.run("URL.createObjectURL = (make => blob => (window.made = blob, make(blob)))(URL.createObjectURL.bind(URL)),"
              " HTMLAnchorElement.prototype.click = (real => function () { if (!this.download) real.call(this); })("

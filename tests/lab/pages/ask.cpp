@@ -235,7 +235,7 @@ TEST_CASE("explain command: each topic has an example and at most 31 lines besid
   for (const auto& name : names_of(all_temperatures())) told("explain temperature " + name);
   for (const auto& name : names_of(all_retrievals())) told("explain retrieval " + name);
   for (const auto& name : names_of(all_choices().presets)) told("explain preset " + name);
-  CHECK(holds(told("explain alibi:symmetric"), "but       summary and formula are without symmetric\n"));
+  CHECK(holds(told("explain alibi:symmetric"), "but       summary and formula are for the default of symmetric\n"));
   CHECK(told("list encodings alibi:symmetric") == told("explain encoding alibi:symmetric"));
   CHECK(holds(told("explain task solve_equation"), "one x, then = and a digit"));
   CHECK(holds(told("explain encoding 'rope|none'"), "rope|none: a scheme for each layer, in turn"));
