@@ -323,7 +323,7 @@ BAD = {
                             "randomized_offsets draws offsets.*check another"),
     "a name for a matrix": (lambda: pl.plot_matrices({"rope": "rope"}), r"'rope' is not a matrix; write pl.encodings"),
     "a page as a picture": (lambda: pl.Page("<!doctype html>").save("x.pdf"), "x.pdf: .* HTML; name it .html"),
-    "a formula with options": (lambda: formulas.load("rope:base=100"), r"no options but those of its CASE; copy"),
+    "a formula with options": (lambda: formulas.load("rope:base=100"), r"only the options of its CASE; copy"),
     "a formula of no heads": (lambda: formulas.logits("rope", X.numpy(), X.numpy()), r"q is \(2, 3\).*heads"),
     "several encodings for one": (lambda: pl.train(task="even_pairs", encoding=["rope", "t5"], out="never"),
                                   "and train makes one run; pl.sweep takes lists"),

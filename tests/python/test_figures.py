@@ -210,7 +210,7 @@ def test_without_matplotlib_a_line_says_how_to_get_it(runs, tmp_path):
 def test_without_latex_a_line_says_how_to_get_it(runs, tmp_path):
     for done in (figures(data(tmp_path / "x.json", MATRIX), "-o", tmp_path / "x.pgf"),
                  poslab("report", runs[0], "-o", tmp_path / "x.pgf")):  # fmt: skip
-        assert done.returncode == 1 and "no pdflatex on the PATH" in str(done.stderr)
+        assert done.returncode == 1 and "no pdflatex is on the PATH" in str(done.stderr)
     assert not (tmp_path / "x.pgf").exists()
 
 

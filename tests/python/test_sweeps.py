@@ -103,7 +103,7 @@ def test_names_of_own_things_may_be_words_of_other_options(tmp_path):
     ({"task": "even_pairs", "encoding": "rope", "jobs": 0}, "jobs"),
     ({"task": "even_pairs", "encoding": "rope", "shard": "3/2"}, "shard"),
     ({"task": "even_pairs", "encoding": "rope", "seeds": "many"}, "seeds"),
-    ({"task": "even_pairs", "encoding": "rope", "seeds": 2, "seed": 1}, "but not both"),
+    ({"task": "even_pairs", "encoding": "rope", "seeds": 2, "seed": 1}, ", not both"),
     ({"task": "even_pairs", "encoding": []}, "leaves no trial"),
     ({"task": "even_pairs", "encoding": "rope", "command": "lm"}, "lm train"),
     ({"task": "even_pairs", "encoding": "rope", "seeds": 2, "name": "{task}"}, "two trials"),

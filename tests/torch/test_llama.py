@@ -97,7 +97,7 @@ SCALED = [({"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_f
 @pytest.mark.parametrize("scaling, own", SCALED, ids=[own for _, own in SCALED])
 def test_a_scaled_rotation_is_not_dropped_without_a_word(scaling, own):
     for encoding in ("rope", "rope|none"):
-        with pytest.raises(ValueError, match=f"{scaling['rope_type']}, which rope would drop; use '{own}'"):
+        with pytest.raises(ValueError, match=f"{scaling['rope_type']}, which rope would drop; to keep it, use '{own}'"):
             pt.patch(model_of(rope_parameters=dict(scaling)), encoding)
     plain, patched = (model_of(rope_parameters=dict(scaling)) for _ in range(2))
     at = tokens(1, 40)
