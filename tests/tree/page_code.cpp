@@ -102,7 +102,7 @@ TEST_CASE("pages: a training loop of one's own, and each thing that goes wrong i
   params.full("w", {2}, 0), params.pack();
   Adam adam(params, 0.1);
   // page docs/library.md
-  for (; adam.step < 200; ++adam.step) {   // counting is yours: update() does not
+  for (; adam.step < 200; ++adam.step) {   // count the steps: update() does not
     params.clear_grads();                  // as zero_grad(): backward() adds to what is there
     backward(loss_of(params));             // and clears the tape: a second one needs a second forward pass
     adam.update(params);                   // clips the gradient first: adam.clip is 1
