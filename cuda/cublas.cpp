@@ -1,5 +1,5 @@
-// cuBLAS's matrix product for cuda/driver.h. The library is not linked but loaded on first use, as OpenBLAS is: a
-// program that never calls cuBLAS runs without the library. Names and values are those of cublas_v2.h.
+// cuBLAS's matrix product for cuda/driver.h. The library is not linked but loaded on first use, as OpenBLAS is, so
+// programs that never call it run without it. The names and values come from cublas_v2.h.
 #include <dlfcn.h>
 
 #include <string>

@@ -9,7 +9,7 @@ if ! cmp -s cuda/requirements.txt .nvcc/made; then
   .nvcc/bin/pip install --quiet --disable-pip-version-check -r cuda/requirements.txt
   for toolkit in .nvcc/lib/python3*/site-packages/nvidia/cu13; do
     ln -s lib "$toolkit/lib64"                        # where nvcc looks for what it links
-    ln -s libcudart.so.13 "$toolkit/lib/libcudart.so"  # by which CMake recognizes a toolkit
+    ln -s libcudart.so.13 "$toolkit/lib/libcudart.so"  # CMake recognizes a toolkit by this link
   done
   cp cuda/requirements.txt .nvcc/made
 fi

@@ -38,7 +38,7 @@ struct Pairs {
   }
 };
 
-// For whole distance(s, i, j) of at most `furthest`: a table of 2 furthest + 1 entries.
+// The table of 2 furthest + 1 entries, for whole distance(s, i, j) of at most `furthest`.
 template <class Distance>
 Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;

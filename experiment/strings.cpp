@@ -112,7 +112,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
 
 namespace {
 
-// The input length whose strings have this many slots in the test; T if there is none.
+// The input length for which a test has this many slots; T if no length has.
 int length_of(const RunSpec& c, int T) {
   for (int length = 1; length < T; ++length)
     if (slots(c, length) == T) return length;

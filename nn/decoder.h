@@ -59,7 +59,7 @@ class Decoder {
   // Decoding: cache() has room for `capacity` tokens in each sequence. decode() reads the next n >= 1 tokens (B, n) and
   // returns the logits of the last `outputs`, equal to a full pass over all tokens. pass.positions has a position for
   // every token, cached ones included. If a scheme or sampler depends on the number of slots (Laws::by_length,
-  // Sampler::by_length), from the second layer on cached keys are those of earlier lengths. Records nothing.
+  // Sampler::by_length), the cached keys of all layers after the first come from earlier lengths. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 

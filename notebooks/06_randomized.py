@@ -5,7 +5,7 @@
 # length. Why can it do that? After this notebook you know
 #
 # - the distribution of sorted random positions, and how to check a sampler against it;
-# - what an *ablation* is: taking away one ingredient to see whether the effect disappears;
+# - the *ablation*, an experiment that takes away one ingredient to see whether the effect disappears;
 # - that the order of the positions does the work, and what is left without it.
 #
 # You need notebook 05.

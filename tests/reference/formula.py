@@ -24,7 +24,7 @@ def mix(name, index):
     return h ^ h >> np.uint32(16)
 
 
-# Half-widths of the uniform distributions, by the last part of the name: about those of spec B.3, but larger for the
+# Half-widths of the uniform distributions, by the last part of the name. They are near spec B.3, but larger for the
 # embedding, biases, u and v, so that errors in them show, and smaller for values, so that five layers of attention do
 # not make all tokens alike.
 WIDTH = {

@@ -234,7 +234,7 @@ run_tests() {   # [PART...]
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
-  local of_double=(-DPOSLAB_EMULATION=ON) of_release='poslab_program poslab_tests poslab_race_tests'
+  local of_double=(-DPOSLAB_EMULATION=ON -UPOSLAB_{KERNELS,TESTED_LAYERS}) of_release='poslab_program poslab_tests poslab_race_tests'
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; export COURSE_ALL=1; fi
   if [[ $* == all ]]; then
