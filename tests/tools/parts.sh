@@ -229,12 +229,12 @@ all_parts="${ci_parts/meanwhile/} debug torch aarch64 libcxx portable portable-a
 
 run_tests() {   # [PART...]
   (($#)) || set -- release
-  local part began=0 cores
+  local part began=0 cores of_release='poslab_program poslab_tests poslab_race_tests'
   cores=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 1)
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
-  local of_double=(-DPOSLAB_EMULATION=ON -UPOSLAB_{KERNELS,TESTED_LAYERS}) of_release='poslab_program poslab_tests poslab_race_tests'
+  local of_double=(-DPOSLAB_EMULATION=ON -UPOSLAB_{KERNELS,TESTED_LAYERS})
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; export COURSE_ALL=1; fi
   if [[ $* == all ]]; then
