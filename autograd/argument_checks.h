@@ -8,8 +8,8 @@
 
 namespace poslab {
 
-// The index of the first number outside 0 .. end - 1, or -1 if all are inside. Nearly always they are, so a pass
-// without branches, several numbers at a time, tests for that first.
+// The index of the first number outside 0 .. end - 1, or -1 if all are inside. Nearly always all are inside, so a first
+// pass tests for that without branches, several numbers at a time.
 inline int64_t first_outside(const Ids& numbers, int end) {
   const int* at = numbers.data();
   const int64_t n = numbers.size();

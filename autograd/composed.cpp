@@ -224,7 +224,7 @@ Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
     alone.data()[i] = !asked(0) && !asked(keys - 1);
     for (int j = 0; j < keys; ++j) {
       right.data()[i * keys + j] = j > t, left.data()[i * keys + j] = j < t;
-      hidden.data()[i * keys + j] = asked(j) ? 0 : -1e30;          // finite, as a row may have only hidden keys
+      hidden.data()[i * keys + j] = asked(j) ? 0 : -1e30;          // finite: a row may have only hidden keys
       for (int k = 0; k < keys; ++k)
         before.data()[(int64_t(i) * keys + k) * keys + j] = asked(j) && asked(k) && place(k) < place(j);
     }

@@ -26,7 +26,7 @@ struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
 // The half after attention, from x and attention's result `mixed`: (..., C) -> (..., C). Ignores query, key, value.
-bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // whether a kernel takes `rows` rows of C
+bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // whether a kernel fits `rows` rows of C
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
                     Dropout after_ffn);
 

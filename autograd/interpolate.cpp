@@ -9,7 +9,7 @@
 namespace poslab {
 
 Tensor interpolate(const Tensor& t, const Tensor& p) {        // (..., N), (..., n) -> (..., n)
-  t.device(), p.device();                                     // these throw where one is absent
+  t.device(), p.device();                                     // these throw if one is absent
   const auto leading = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 1); };
   if (leading(t) != leading(p))
     bad_input("interpolate: a table {} and places {}; all sizes but the last must be equal", to_string(t.shape()),

@@ -36,7 +36,7 @@ Backward observe(const char* op, const std::vector<Tensor>& results, Inputs inpu
     backward(dy);
     if (innermost_watch) innermost_watch->after_backward(at);
   };
-  if (!debug) return run;  // keeps no tensors alive, as a watch must not change memory
+  if (!debug) return run;  // keeps no tensors alive: a watch must not change memory
   return [=](const real* dy) {
     run(dy);
     check_backward(op, results, read);

@@ -11,7 +11,7 @@
 namespace poslab {
 
 // While one lives, its functions are called for every op that this thread records, and before and after the op's
-// backward function. Of nested TapeWatches only the innermost is called.
+// backward function. If TapeWatches are nested, only the innermost is called.
 class TapeWatch {
  public:
   TapeWatch();

@@ -13,7 +13,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 0);
   if (sorted != all)
-    bad_input("permute: order ({}) does not name each of the {} dimensions of {} once", fmt::join(order, ", "),
+    bad_input("permute: order ({}) does not name each of the {} dimensions of {} exactly once", fmt::join(order, ", "),
               x.dims(), to_string(x.shape()));
   const Kernels& run = kernels(x.device());
   const Strides from = dense(x.shape());

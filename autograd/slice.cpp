@@ -14,7 +14,7 @@ void check_run(const Tensor& x, size_t axis, int from, int to) {
     bad_input("slice: {} .. {} is not a range of axis {} of {}", from, to, axis, to_string(x.shape()));
 }
 
-// dx is dy in the part of x that y is, and 0 elsewhere                                        dy: (shape)
+// dx is dy in the part of x that y copies, 0 elsewhere                                        dy: (shape)
 Tensor record_part(const Tensor& y, const Tensor& x, int64_t offset) {
   return record("slice", y, {x}, [x, shape = y.shape(), offset](const real* dy) {
     Accumulator dx = x.grad_accumulator();

@@ -1,5 +1,5 @@
-// ASCII letters and numbers, read alike in every locale. A calling program such as Python or Qt may have set a locale
-// whose decimal point is a comma, or in which i is not the lower case of I.
+// ASCII letters and numbers, read in the same way in every locale. A calling program such as Python or Qt may have set
+// a locale whose decimal point is a comma, or in which i is not the lower case of I.
 #pragma once
 #include <string>
 

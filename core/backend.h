@@ -19,14 +19,14 @@ struct Backend {
   void* (*allocate)(size_t bytes) = nullptr;                     // aligned to 256 bytes; throws Failure if none is left
   void (*write)(void* to, const void* from, size_t bytes) = nullptr;   // from the host
   void (*fill)(real* to, real value, int64_t n) = nullptr;
-  // Copies bytes to the host once all work started before is done. start_read() returns at once with a ticket;
+  // Copies bytes to the host once all earlier work is done. start_read() returns at once with a ticket;
   // read_result() waits. Each ticket is used once.
   int (*start_read)(const void* from, size_t bytes) = nullptr;
   void (*read_result)(int ticket, void* to) = nullptr;
   // Copies values to memory that lasts until the end of the running step, and returns their address. Returns null
   // outside step(); the caller then calls write() with memory of the pool.
   const void* (*upload)(const void* values, size_t bytes) = nullptr;
-  void (*wait)() = nullptr;                                      // returns once all work started before is done
+  void (*wait)() = nullptr;                                      // returns once all earlier work is done
   // Runs work() and records its kernel launches. As long as later calls make the same launches, these are replayed all
   // at once, and work() runs only for its uploads. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work) = nullptr;
@@ -41,7 +41,7 @@ struct Backend {
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine has no such device
-void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
+void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer to it
 
 // Scope guard: while it lives, the calling thread's products on the device have the given rounding and engine; on a GPU
 // every engine but cublas means our own kernels. The destructor restores the previous ones. Throws BadInput if the

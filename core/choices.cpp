@@ -66,7 +66,7 @@ std::string read_lengths(const std::string& name, const std::string& text, Range
   const int64_t from = read_whole(name, text.substr(0, colon), range, takes),
                 to = colon == text.npos ? from : read_whole(name, text.substr(colon + 1), range, takes);
   if (to < from)
-    bad_input("{} is empty, as {} is less than {}; give the shorter one first", given(name, text), to, from);
+    bad_input("{} is empty, because {} is less than {}; give the shorter one first", given(name, text), to, from);
   return fmt::format("{}:{}", from, to);
 }
 

@@ -1,6 +1,6 @@
 // One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a
-// source and options of its own, declared at its definition. The thing and its options are spelled alike on the
-// command line, in TOML files and on pages:
+// source and options of its own, declared at its definition. The thing and its options are spelled in the same
+// way on the command line, in TOML files and on pages:
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
 #pragma once
@@ -41,7 +41,7 @@ struct Option {
 
   std::string name, standard, help;      // standard: the text of the default
   Kind kind;
-  std::vector<std::string> words = {};   // empty: any text is taken; Kind::whole also takes these words
+  std::vector<std::string> words = {};   // empty: any text is accepted; Kind::whole also accepts these words
   Range range = {0, 0};
   // For an option whose words name things that have options of their own: splits a text such as
   // "randomized:max_position=4096" into the settings of this option and of the others. Throws BadInput. Null: a text
@@ -83,8 +83,8 @@ class Choices {
  public:
   Choices() = default;                                               // for a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Sets the option. Returns the settings made: one, or several by Option::sets. Throws BadInput for an option that the
-  // owner lacks (did you mean), and for a value that the option does not take.
+  // Sets the option. Returns the settings that result: one, or several if Option::sets splits the text. Throws BadInput
+  // for an option that the owner lacks (did you mean), and for a value that the option does not accept.
   Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }

@@ -1,6 +1,6 @@
 // POSLAB_DEBUG, a ladder for looking inside a run without changing it: results have the same bits on every rung.
 //   1 a line for each op, as it runs, forward and backward                                       autograd/debug_check.h
-//   2 no lines; at the end a table of where the time went, beside the least time possible         core/profile.h
+//   2 no lines; at the end a table of where the time went, next to the least possible time        core/profile.h
 //   3 both, and the lines have shapes and times
 //   4 as 3; the first NaN or infinity in a result or a gradient ends the program and names its op
 #pragma once

@@ -14,7 +14,7 @@ enum class Engine { own, openblas, naive, cublas };
 inline constexpr const char* engine_names[] = {"own", "openblas", "naive", "cublas"};   // in the order of Engine
 
 // The engine of the process, for new runs and for everything outside runs. The environment variable POSLAB_PRODUCTS
-// names it; without that it is `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take
+// names it; without that it is `own` on x86-64 and ARM. Other processors have no tuned kernels here: they use
 // openblas, if it is installed.
 Engine default_engine();
 void set_default_engine(Engine);   // throws BadInput if it is not installed

@@ -6,7 +6,7 @@
 //   };
 //
 // It is for code that has to see every member, such as the record keys of the GPU's queue (cuda/record_key.h). A list
-// that lacks a member does not compile, as a structured binding names all members or none.
+// that lacks a member does not compile, because a structured binding must name all members.
 #pragma once
 #include <tuple>
 

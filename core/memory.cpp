@@ -95,7 +95,7 @@ real* last_of(std::vector<real*>& free) {
 // Returns a block of at least `bytes`, and sets `bytes` to its actual size.
 real* take(MemoryPool& p, size_t& bytes) {
 #ifdef POSLAB_WATCHED_MEMORY
-  // The sanitizer sees where a buffer ends, as the memory behind it belongs to no buffer. On the CPU a buffer is an
+  // The sanitizer sees where a buffer ends: the memory after it belongs to no buffer. On the CPU a buffer is an
   // allocation of its own. On a GPU queued or recorded work may reach a buffer after its owner is gone: its block stays
   // in the pool, and only buffers of as many bytes reuse it.
   const size_t room = bytes / line * line + 2 * line;

@@ -54,7 +54,7 @@ bool word_of(const std::string& part, const std::string& whole) {
 
 // From near to far: one edit; `typed` begins `known`, as "temp" begins "temperature"; a few edits; they share a word,
 // or `known` begins `typed`; else `unlike`. Edits count if they are at most half of the shorter word ("sin" is no slip
-// of "pi"), or if both words begin with the same three letters, as "halves" and "half".
+// of "pi"), or if both words begin with the same three letters, as "halves" and "half" do.
 size_t distance(const std::string& typed, const std::string& known) {
   const size_t shorter = std::min(typed.size(), known.size()), longer = std::max(typed.size(), known.size());
   const size_t wrong = edits(typed, known);

@@ -16,7 +16,7 @@ class Params {
  public:
   explicit Params(uint64_t seed);
   // For the weights of an external checkpoint: modules look up its matrices by the full names of parameters, and make
-  // no parameters. A vector is a matrix of one row. entries() is then empty, and nothing has a gradient.
+  // no parameters. A vector is a matrix with one row. entries() is then empty, and nothing has a gradient.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights, Device of_model = Device::cpu);   // StoredWeights returns matrices on the CPU
   // The stored matrix of that name under this path; empty unless constructed with StoredWeights.

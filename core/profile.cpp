@@ -81,7 +81,7 @@ struct Twin<which, kernel, cost> {
 
 // -- the peaks --------------------------------------------------------------------------------------------------------
 
-// The shortest time of many runs, as other load on the machine only adds time.
+// The shortest time of many runs, because other load on the machine only adds time.
 template <class F>
 double shortest(double budget, const F& f) {
   double best = 1e9;

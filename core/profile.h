@@ -1,7 +1,7 @@
-// The time of a run, kernel by kernel, beside a floor: the least time in which this machine could do it,
+// The time of a run, kernel by kernel, next to a floor: the least time in which this machine could do the same work,
 //   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
-// At POSLAB_DEBUG=2 and above kernels() hands out a table of timed twins (timing_twins); below, nothing of this runs.
-// It times one backend at a time. On an asynchronous device a twin waits for its kernel.
+// At POSLAB_DEBUG=2 and above kernels() hands out a table of timed twins (timing_twins); below that, they never run.
+// They time one backend at a time. On an asynchronous device a twin waits for its kernel.
 #pragma once
 #include <chrono>
 #include <string>

@@ -14,8 +14,8 @@ struct Stopped : std::runtime_error {
 inline std::atomic<bool> stop_requested = false;
 void stop_if_requested();                       // throws Stopped; called between two ops, and in long loops
 
-// While one lives, a requested stop makes kernels skip their remaining pieces (core/platform/parallel.cpp), as the
-// results are no longer needed. complete() must be called before anything reads a result.
+// While one lives, a requested stop makes kernels skip their remaining pieces (core/platform/parallel.cpp), because
+// their results are no longer needed. complete() must be called before anything reads a result.
 class Stoppable {
  public:
   explicit Stoppable(bool enabled);   // false: nothing is skipped

@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + m_h ( -|d_ij| + 0.5 [d_ij < 0] )                  d_ij = p_j - p_i
 //
-// The 0.5, of the released code of Ruoss et al., tells left from right; a causal mask or `symmetric` drops it.
+// The 0.5 is from the released code of Ruoss et al. and tells left from right; a causal mask or `symmetric` drops it.
 // Learned slopes are m_h = exp(a_h). For encoders the author advises separate slopes, or separate heads, for each side.
 #include <fmt/ranges.h>
 
@@ -13,9 +13,9 @@
 namespace poslab {
 namespace {
 
-// Ruoss et al. sample the bias values of ALiBi themselves (spec A.2): a table of offsets.
+// Ruoss et al. sample ALiBi's biases instead of positions (spec A.2), from a table of offsets.
 bool reads_table(const Choices& c) { return c["mode"] != "differences"; }
-// With a causal mask there is one side only.
+// With a causal mask there is only one side.
 bool sides_are(const char* word, const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == word; }
 double left_of(const ModelShape& m, const Choices& c) {
   return c.on("symmetric") || m.causal || c["sides"] != "both" ? 0 : 0.5;
@@ -48,7 +48,7 @@ Scheme alibi() {
           .options = {{"mode", {"paper", "offset_table", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ"},
                       {"symmetric", false, "without the 0.5 that tells left from right, as under a causal mask"},
-                      {"learned", false, "learned slopes exp(a), at first ALiBi's"},
+                      {"learned", false, "learned slopes exp(a), which begin as ALiBi's"},
                       {"sides", {"both", "split", "two_slopes"},
                        "without a mask: half of the heads, or learned slopes, for each side"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
@@ -66,8 +66,8 @@ Scheme alibi() {
 // -- learned slopes, and sides that differ
 namespace {
 
-// sides=split: the heads of each side have the slopes of a layer with half as many heads; of an odd number, the left
-// side has one more.
+// sides=split: the heads of each side have the slopes of a layer with half as many heads; if the number of heads is
+// odd, the left side has one more.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!sides_are("split", m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);
@@ -94,7 +94,7 @@ struct VariedALiBi : ALiBi {
     if (two_slopes) log_slope_right = learned("log_slope_right");
   }
 
-  // (N, 1): of one side alone, or of both
+  // -|d| (+ 0.5) at distances on one side or on both, 0 elsewhere: (N, 1)
   Tensor distances(const Positions& p, Device device, bool on_left, bool on_right) const {
     return distance_table(p, fmt::format("alibi {} {} {}", left, on_left, on_right), device, 1, [&](double d, int) {
       return (d < 0 ? on_left : on_right) ? -std::abs(d) + (d < 0 ? left : 0) : 0;

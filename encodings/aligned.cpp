@@ -10,7 +10,7 @@ namespace {
 
 constexpr Range counted{1, 1024}, many_keys{1, 1 << 30}, temperatures{0.001, 1000};
 const char* form =
-    "aligned takes LAYERS.HEADS.WEIGHTS or `any`, the short length, and then LENGTH:TEMPERATURE, as in "
+    "aligned expects LAYERS.HEADS.WEIGHTS or `any`, the short length, and then LENGTH:TEMPERATURE, as in "
     "any 64 256:0.85 1024:0.7; `poslab align` writes such numbers";
 
 double value(const AlignedTemperatures& a, const AlignedLength& of, int layer, int head) {

@@ -23,7 +23,7 @@ struct AlignedTemperatures {
   std::vector<AlignedLength> lengths;  // ascending
   // Linear in ln keys between two lengths, constant beyond the last one. layer, head: from 0
   double at(int layer, int head, double keys) const;
-  bool by_head() const;  // whether any length has a number for each head
+  bool by_head() const;  // whether any length has a temperature for each head
 };
 
 // Fits any model; used in explanations and tests.

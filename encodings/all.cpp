@@ -1,4 +1,4 @@
-// The only list of schemes. A new one is a file encodings/NAME.cpp and a place in the two lists below.
+// The only list of schemes. A new scheme needs a file encodings/NAME.cpp and its name in both lists below.
 #include "encodings/own.h"
 
 namespace poslab {
@@ -24,7 +24,7 @@ Scheme hfwa(), hfwa2(), irope(), rnope(), drope(), nape();
 // phases from the content, or learned
 Scheme pope(), selective_rope(), carope(), path(), grape(), repo(), lerope(), hope_hyp();
 
-// schemes that change another's logits, or have weights of their own
+// schemes that change another scheme's logits, or have weights of their own
 Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric();
 
 std::vector<Scheme>& list_of_encodings() {

@@ -38,8 +38,8 @@ Scheme bert_relative() {
 const SchemePages bert_relative_pages = {
     .summary = "a learned vector for every distance, compared with the query, or with the key too",
     .about = R"(Every distance has a learned vector. The query is compared with it, and with meets=both the key
-is too. It is the form that BERT models offer. Unlike in `shaw` there is no limit beyond
-which distances look alike: distances that training has not seen keep untrained vectors.)",
+is too. BERT models offer this form. Unlike in `shaw`, there is no limit beyond which
+distances look alike: distances that training has not seen keep untrained vectors.)",
     .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
     .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",
     .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."

@@ -4,9 +4,9 @@
 //   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D)                     between: n_i = 0, 1, 2, ..., number of the segment
 //   or     q_i . k_j / sqrt(D) - times m_h |n_i - n_j|               between=alibi, ALiBi's slopes m_h
 //
-// A segment begins where positions stop growing, p_i <= p_{i-1}: sampler restart derives these from the classes of
-// tokens. As released: times = 96, and places beyond the last row read it. A released segment ends with the full stop
-// or new line that closes it; restart makes a run of signs a segment of its own. inside=sincos is an extension.
+// A segment begins where positions stop growing, p_i <= p_{i-1}; sampler restart makes such positions from the classes
+// of tokens. As released: times = 96, and places beyond the last row share it. In the released code a full stop or new
+// line ends its segment; restart makes a run of signs a segment of its own. inside=sincos is an extension.
 #include <algorithm>
 #include <cmath>
 
@@ -74,7 +74,7 @@ PositionEmbedding inside(Params p, const ModelShape& m, const Choices& c) {
 extern const SchemePages bipe_pages;
 Scheme bipe() {
   return {.name = "bipe",
-          .options = {{"between", {"rope", "alibi"}, "how segments enter: rotations, or a penalty per segment apart"},
+          .options = {{"between", {"rope", "alibi"}, "how segments enter: by rotations, or by a penalty per segment"},
                       {"inside", {"learned", "sincos"}, "the vector for the place in a segment"},
                       {"rows", 1024, {16, 1 << 20}, "rows of the learned table; places beyond share the last"},
                       {"times", 96., {0.001, 10000}, "for alibi: a factor on ALiBi's slopes, as released"},

@@ -27,7 +27,7 @@ class ByDistance : public Encoding {
 Tensor distance_table(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 
-// The slopes of ALiBi: 2^(-8h/H), h = 1 .. H, for H a power of two. Else the slopes of the power of two below H, then
+// The slopes of ALiBi: 2^(-8h/H), h = 1 .. H, if H is a power of two; else the slopes of the power of two below H, then
 // every other slope of the next power.
 std::vector<double> alibi_slopes(int heads);
 

@@ -1,10 +1,10 @@
 // Attention Bias Calibration (Duan, Shi, Xu 2023, arXiv 2310.11984): a fixed bias that is read off a trained model.
 //
-//   s_ij = q_i . k_j / sqrt(D) + b_lh(j - i),   b_lh(d): the number of head h of layer l for d, else -1e6
+//   s_ij = q_i . k_j / sqrt(D) + b_lh(j - i),   b_lh(d): the number that head h of layer l has for d, else -1e6
 //
 // `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. Distances
-// count slots, so that samplers change nothing, and the diagonals go on to any length. A query with no key at its
-// distances, as near the start of a string, sees all keys. Left out: cross-attention, patterns other than diagonals.
+// count slots, so samplers change nothing, and each diagonal continues to any length. A query that has no key at the
+// listed distances (near a string's start) sees all keys. Left out: cross-attention, patterns other than diagonals.
 #include "encodings/calibrated.h"
 
 #include "encodings/by_distance.h"
@@ -50,8 +50,8 @@ const SlotBiases& Calibration::of(int layer, int head) const {
 }
 
 Calibration read_calibration(const std::string& text) {
-  const std::string form = "calibrated takes LAYER.HEAD and then its DISTANCE:BIAS, as in 1.1 -3:0.4 0:0.1 1.2 0:0.6, "
-                           "or `all` for all heads";
+  const std::string form = "calibrated expects LAYER.HEAD and then its DISTANCE:BIAS, as in 1.1 -3:0.4 0:0.1 1.2 "
+                           "0:0.6, or `all` for all heads";
   std::map<std::pair<int, int>, SlotBiases> rows;
   SlotBiases* row = nullptr;
   for (const std::string& word : split(text, ' ')) {
@@ -77,7 +77,7 @@ Calibration read_calibration(const std::string& text) {
   Calibration c;
   if (rows.empty()) bad_input("calibrated has no numbers; {}", form);
   if (rows.count({0, 0}) && rows.size() > 1)
-    bad_input("calibrated: both `all` and other heads have lists; give one or the other");
+    bad_input("calibrated: there are lists for `all` and for single heads; give one or the other");
   c.layers = rows.rbegin()->first.first;
   for (const auto& [at, list] : rows) c.heads = std::max(c.heads, at.second);
   if (c.layers && int(rows.size()) != c.layers * c.heads)
@@ -120,10 +120,10 @@ Scheme calibrated() {
 
 // -- for pages
 const SchemePages calibrated_pages = {
-    .summary = "a fixed bias by the distance of slots, from where a trained model's heads looked on average",
+    .summary = "a fixed bias for each distance in slots, from where a trained model's heads looked on average",
     .about = R"(Two models, one after the other. `poslab calibrate` looks at how a trained one attends and keeps,
-for each head, the distances that it looked at most. The second model has these as a fixed bias from
-the start and is trained from scratch; all other distances are hidden from it, in strings of any
+for each head, the distances at which that head looked most. The second model has these as a fixed
+bias from the start and is trained from scratch; it sees no other distance, in strings of any
 length. Distances count slots: samplers change nothing.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
     .source = "Duan, Shi, Xu 2023", .doors = "3",

@@ -3,7 +3,7 @@
 //   f_h(x) = 1 / (softplus(x . w_h) + 1), between 0 and 1
 //   angle_thm = sum_{s <= t} f_h(x_s)^m, m = 1 .. D/2                                                      w: (C, H)
 //
-// With f the constant 10000^(-2/D) these are the angles of RoPE, except for its first pair, whose frequency is 1.
+// If f is the constant 10000^(-2/D), these are RoPE's angles from its second pair on.
 #include <cmath>
 
 #include "encodings/phases.h"
@@ -40,9 +40,9 @@ Scheme carope() {
 // -- for pages
 const SchemePages carope_pages = {
     .summary = "rotations whose speed each token sets, for each head",
-    .about = R"(As in RoPE queries and keys are rotated in pairs of channels, but how far a token rotates what
-follows depends on its content: each head computes one speed between 0 and 1 from each token, and
-the pairs turn by its powers. It reads only the order of slots, no positions.)",
+    .about = R"(As in RoPE, queries and keys are rotated in pairs of channels, but the content of each token sets
+how far all that follows is rotated: a head computes a speed between 0 and 1 from the token, and the
+pairs turn by the powers of this speed. Only the order of slots is read, no positions.)",
     .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by sum_{s <= t} f(x_s)^m,   "
                "f(x) = 1 / (softplus(x . w_h) + 1)",
     .source = "Veisi et al. 2025", .doors = "2",

@@ -6,8 +6,8 @@
 //   rope|none*4+alibi*4     both: layers first
 //   sincos&alibi            the first adds to the embedding, before all layers; the rest makes the logits
 //
-// The positions of layers in turn, and of both sides of &, may come from samplers of their own
-// (encodings/samplers.cpp); groups of heads read the same ones.
+// Each scheme that layers have in turn, and each side of &, may have a sampler of its own (encodings/samplers.cpp);
+// all groups of heads read the same positions.
 #include "encodings/compose.h"
 
 #include <fmt/ranges.h>
@@ -108,7 +108,7 @@ Scheme composition(const std::string& name, const Components& parts) {
   return s;
 }
 
-// A part's values for pictures: 0 where its scheme rotates nothing, NaN where it has no distance, (1 or heads, T, T).
+// A part's values for pictures: its frequencies, or 0 if it rotates nothing; its distances, (1 or heads, T, T), or NaN.
 std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
   if (s->pages.pictures.frequencies) return s->pages.pictures.frequencies(m, s.choices, slots, head);
   return std::vector<double>(size_t(m.head_dim() / 2), 0.);
@@ -155,7 +155,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     if (part.empty() || star == 0)
       bad_input("{}: an encoding is missing; groups of heads are spelled as in none*4+alibi*4", text);
     if (star == std::string::npos)
-      bad_input("{}: how many heads has \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
+      bad_input("{}: how many heads are in \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
     const int heads = int(read_whole(fmt::format("{}: heads of {}", text, part.substr(0, star)), part.substr(star + 1),
                                      {1, 1024}, to_string(Range{1, 1024})));
     parts.push_back({one(part.substr(0, star), run), heads});

@@ -4,7 +4,7 @@
 //
 //   e: (N, D), in every layer and shared by its heads; between whole positions a mixture of two rows.
 // `signed`: g = tanh(z) counts up and down, like the depth of a stack; e: (2N - 1, D), from -(N-1) to N-1.
-// Left out: gates that heads mix, soft one-hot positions (both in x-transformers).
+// Left out: gates mixed across heads, soft one-hot positions (both in x-transformers).
 #include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
 

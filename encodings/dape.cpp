@@ -4,7 +4,7 @@
 //
 //   base=kerple: B = -p_h ln(1 + a_h |d|), p, a: (H);   base=alibi: B = -m_h |d|
 // version=2: both layers of f are convolutions along the keys, over logits that are 0 where masked. The released code
-// does not mask between the two, so that a query sees how long the pass is (border=released). Left out: FIRE as base.
+// does not mask between the two, so a query can tell how many keys follow it (border=released). Left out: FIRE as base.
 #include <cmath>
 
 #include "encodings/explicit_weights.h"
@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// (B, Tq, Tk, c) -> (B, Tq, Tk, width c): each key beside its neighbours, 0 beyond the ends
+// (B, Tq, Tk, c) -> (B, Tq, Tk, width c): each key with its neighbours, 0 beyond the ends
 Tensor neighbours(const Tensor& x, int width) {
   const int keys = x.dim(2), side = width / 2;
   if (side == 0) return x;
@@ -77,7 +77,7 @@ Scheme dape() {
                       {"base", {"kerple", "alibi"}, "the bias that is corrected"},
                       {"width", 32, {1, 4096}, "width of the hidden layer"},
                       {"kernel", {"3", "5", "7"}, "keys that version 2 sees at once"},
-                      {"input", {"both", "sum"}, "content and bias beside each other, or their sum"},
+                      {"input", {"both", "sum"}, "content and bias concatenated, or their sum"},
                       {"border", {"masked", "released"}, "version 2: whether its hidden layer is masked too"}},
           .reads = always(Reads::distances),
           .make = [](const auto& p, const ModelShape& m, const Choices& c, int layer) {

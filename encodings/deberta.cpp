@@ -3,7 +3,7 @@
 //   s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D)
 //
 //   t(d) = clip(d + k, 0, 2k - 1); E: (2k, C), W_K, W_Q: (C, C), in every layer (published: one E for all layers)
-// The 3 counts the terms. `log`, of version 2: distances beyond k/2 share buckets that grow, up to 2k. Left out: the
+// The 3 counts the terms. With `log`, from version 2, distances from k/2 to 2k share buckets that grow. Left out: the
 // bias of W_Q, absolute positions before the output, and W_K, W_Q shared with the content (version 2).
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// p_j - p_i = (j - i) step for the first T positions; empty if they are uneven
+// p_j - p_i = (j - i) step for the first T positions; empty if they are not evenly spaced
 std::vector<double> toeplitz(const std::vector<double>& p, int T) {
   const double all = p[size_t(T - 1)] - p[0], step = T > 1 ? all / (T - 1) : 1;
   std::vector<double> value;
@@ -19,7 +19,7 @@ std::vector<double> toeplitz(const std::vector<double>& p, int T) {
   return value;
 }
 
-// All pairs of one of a sequence's last queries and one of its slots.
+// All pairs of a query and a slot of the same sequence; the queries are its last slots.
 struct Pairs {
   int sequences, queries, time;
   int64_t count() const { return int64_t(sequences) * queries * time; }

@@ -3,7 +3,7 @@
 //   rho = q - (p_j mod s),  q = p_i mod s                     where both are in one chunk
 //                           q = min(p_i mod s + s, s + w - 1) where j is in the chunk before
 //                           q = s + w - 1                     where j is in an earlier one
-// s + w = c is the trained length, so no distance reaches it. The released code has s + w there (last=released).
+// s + w = c is the trained length, so no distance reaches it. Released code has q = s + w there (last=released).
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ struct DualChunk : WholeLogits {
     return where(is(0), product(0), where(is(1), product(1), product(2)));
   }
 
-  // If chunks follow one another, attends chunk by chunk of the queries, each with three pieces of key slots.
+  // If positions are sorted, attends one chunk of queries at a time, each with three pieces of key slots.
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     const std::vector<double>& at = p.tokens(t.name);
     if (p.sequences() > 1 || !std::is_sorted(at.begin(), at.end())) return WholeLogits::attend(in, v, p, span);

@@ -2,8 +2,8 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP(x_ij)_h         x = sign(d) ln(|d| + 1), or d = p_i - p_j itself if not `log`
 //
-// One MLP for all layers, 1 -> C/4 -> C/4 -> H with SiLU, drawn as in PyTorch. x-transformers has `log` off, so random
-// positions make logits of about 100. Left out: the last bias, the same for all keys, which a softmax does not see.
+// One MLP for all layers, 1 -> C/4 -> C/4 -> H, SiLU, initialized as in PyTorch. x-transformers has `log` off: random
+// positions make logits of about 100. Left out: the last bias, which is the same for all keys and cancels in a softmax.
 #include <cmath>
 
 #include "encodings/by_distance.h"
@@ -12,7 +12,7 @@ namespace poslab {
 namespace {
 
 struct DynamicBias : ByDistance {
-  struct Hidden { Tensor w, b, gain, bias; };      // the last two if `norm`
+  struct Hidden { Tensor w, b, gain, bias; };      // the last two only if `norm`
   std::vector<Hidden> hidden;
   Tensor w;
   bool log_distance;

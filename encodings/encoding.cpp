@@ -24,7 +24,7 @@ Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, co
   return attention(scores(in, p), v, p, span);
 }
 
-// Bounds are arguments of the fused kernel, and a recorded step freezes them; composed masks are data.
+// A recorded step would freeze bounds, which are arguments of the fused kernel; composed masks are data, which change.
 Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span) {
   const auto bounded = [](const Piece& x) { return x.from > -far || x.to < far; };
   if (!p.padded() || !(span.window || std::ranges::any_of(s.pieces, bounded))) return attention(s, v, span);

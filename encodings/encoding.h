@@ -108,7 +108,7 @@ struct Laws {
   bool by_length = false;    // logits depend on how many slots there are, so later slots change earlier logits
 };
 
-// An entry of the only list of schemes, encodings/all.cpp; the rest of the program reads nothing else of a scheme. The
+// An entry in the list of schemes, encodings/all.cpp; the rest of the program knows a scheme only by this entry. The
 // defaults are NoPE's.
 struct Scheme {
   std::string name = "none";
@@ -121,7 +121,7 @@ struct Scheme {
   std::function<Laws(const ModelShape&, const Choices&)> laws = always(Laws{});
   // Why it needs a causal mask; empty if it does not.
   std::function<std::string(const Choices&)> causal_only = always("");
-  // Whether it has a table of the pool's positions and can take no others.
+  // Whether it has a table of the pool's positions and can read no others.
   std::function<bool(const Choices&)> finite = always(false);
   // "ids&alibi" has two parts, a scheme for the embedding and one for the logits, each perhaps with its own sampler.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};

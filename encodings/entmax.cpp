@@ -24,13 +24,13 @@ Tensor support(const Tensor& x, bool sparsemax) {
   const int n = x.dim(-1), axis = x.dims() - 1;
   const Tensor sorted = top_k(x, n).values, counts = scan(Tensor::full({n}, 1, x.device()), 0);
   const Tensor tau = threshold(counts, scan(sorted, axis) / counts, scan(sorted * sorted, axis) / counts, sparsemax);
-  const Tensor many = sum(greater_equal(sorted, tau), -1);                           // the first keys, in order
+  const Tensor many = sum(greater_equal(sorted, tau), -1);                           // how many keys get weight
   return greater_equal(x, sum(where(greater_equal(many, counts), sorted, number(0, x)) -
                               where(greater_equal(many, counts + 1), sorted, number(0, x)), -1));
 }
 
 Tensor entmax(const Tensor& logits, bool sparsemax) {
-  const Tensor x = clamp((logits - max(logits).detach()) * (sparsemax ? 1 : 0.5), -2, 0);     // below -1: no weight
+  const Tensor x = clamp((logits - max(logits).detach()) * (sparsemax ? 1 : 0.5), -2, 0);     // no weight below -1
   const Tensor in = support(x, sparsemax), n = sum(in, -1);
   const Tensor tau = threshold(n, sum(x * in, -1) / n, sum(x * x * in, -1) / n, sparsemax);
   const Tensor y = relu(x - tau) * in;

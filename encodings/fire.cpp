@@ -1,9 +1,9 @@
-// FIRE (Li et al. 2024): a small network reads the distance over the query's position, at most 1 for earlier keys.
+// FIRE (Li et al. 2024): a small network reads distance / position of the query, a ratio of at most 1 for earlier keys.
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / (psi(max(p_i, |m| L)) + 1e-6) )_h     psi(x) = ln(|c| x + 1)
 //
-// Initially c = 0.1, m = 1. MLP 1 -> 32 -> H, ReLU, in each layer or `shared`. Published for causal masks; to the right
-// the input is negative here (released code drops the sign). Left out: the last bias, which a softmax does not see.
+// Initially c = 0.1, m = 1. MLP 1 -> 32 -> H, ReLU, in each layer or `shared`. Published for causal masks; keys to the
+// right get a negative input here (released code drops the sign). Left out: the last bias, which cancels in a softmax.
 #include <cmath>
 #include <numeric>
 

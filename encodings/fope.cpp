@@ -1,8 +1,8 @@
 // FoPE (Hua et al. 2025): each pair of channels carries a Fourier series of all frequencies that turn fully in L.
 //
-//   [x1, x2] -> [C x1 - S x2, C x2 + S x1],   C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k),   S_m: sines, b for a
-//   a, b: (K, H M), K pairs with 2 pi / f_k <= L; M = K. Other pairs: as is.      pair m is (m, m + D/2)
-// The released code has M = D/4 series at most (dominant: every ceil(K/M)-th) and keeps a and b as drawn; here they are
+//   [x1, x2] -> [C x1 - S x2, C x2 + S x1],   C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k),   S_m: sin and b
+//   a, b: (K, H M), K pairs with 2 pi / f_k <= L; M = K. Other pairs stay.        pair m is (m, m + D/2)
+// The released code has at most M = D/4 series (dominant: every ceil(K/M)-th) and never trains a and b; here they are
 // learned. The code pads both tables with ones, so pairs that should stay turn by 45 degrees and grow by sqrt(2).
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,7 @@ extern const SchemePages fope_pages;
 Scheme fope() {
   return {.name = "fope",
           .options = {length_option(7),
-                      {"sigma", 0.3, {0, 100}, "size of the other frequencies before training, over sqrt(K)"},
+                      {"sigma", 0.3, {0, 100}, "initial size of the other frequencies, divided by sqrt(K)"},
                       {"mode", {"paper", "released"}, "released: at most D/4 series, other pairs scaled"},
                       rope_base()},
           .reads = always(Reads::positions),

@@ -1,10 +1,10 @@
 // Geometric attention with directional encoding (NDR, Csordas et al. 2022; spec A.1 (14)): the nearest matching key.
 //
 //   z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma,   D_ij = f_i to the right, b_i to the left,   P = sigmoid(z)
-//   (a temperature, which is not in the paper, multiplies z_ij, as elsewhere the logits)
+//   (a temperature, which is not in the paper, multiplies z_ij as it multiplies logits elsewhere)
 //   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (right before left), divided by the sum over j
 //
-//   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
+//   f, b: one number each per head, linear in x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
 // Only the order of slots is read: samplers change nothing (spec A.2). Left out: NDR's copy gate and shared layers.
 #include <cmath>
 

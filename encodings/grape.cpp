@@ -4,7 +4,7 @@
 //   a:   + (p_j - p_i) ln(1 + e^w_h) slope_h ( softplus(v_h . q_i / sqrt(D)) + softplus(u_h . k_j / sqrt(D)) )
 //   ap:  + slope_h sum over slots s of j+1 .. i of ln sigmoid(b_i . R(-p_s) b^_s / width), b = x W, b^ of size 1 (RMS)
 //
-// From the released code; slopes of ALiBi, |u_h| = |v_h| = 1. a: a gate of queries and keys. ap: R rotates only keys,
+// As in released code: slopes of ALiBi, |u_h| = |v_h| = 1. a: gates of queries and keys. ap: R rotates only keys,
 // so absolute positions leak in; turns=both rotates b_i too. Left out: learned planes, phases from the content, tied b.
 #include <cmath>
 

@@ -8,7 +8,7 @@ namespace poslab {
 
 // Each head repeated next to itself, heads / G times; x itself for G = heads.   (B, T, G, D) -> (B, T, heads, D)
 Tensor repeat_heads(const Tensor& x, int heads);
-// The same queries and keys; the key heads repeated if the encoding cannot read fewer than H at these positions.
+// The same queries and keys, with the key heads repeated if the encoding cannot read fewer than H at these positions.
 Heads fit_key_heads(const Encoding&, Heads, const Positions&);
 // Whether the encoding may read states of the keys (Heads::x_keys), so that decoding has to keep them. False for the
 // classes that grouped_heads.cpp names.

@@ -2,8 +2,8 @@
 //
 //   s_ij = q_i . k_j / sqrt(D), or -infinity where |i - j| >= h and h <= M          i, j: slots, H - M heads see all
 //
-// As in the released code, where M is half of the heads, rounded up. Published for causal masks: without one, a
-// head sees its own slot and h - 1 keys on each side.
+// M is half of the heads, rounded up, as in the released code. Published for causal masks: without one, a head sees
+// its own slot and h - 1 keys on each side.
 #include <cmath>
 
 #include "encodings/by_distance.h"
@@ -48,7 +48,7 @@ Scheme hard_alibi() {
                        {0, 1024},
                        "M: heads with a window of 1, 2, 3, ... keys; 0: half of the heads, rounded up"}},
           .reads =
-              [](const Choices& c) {  // a head with a window of one slot reads nothing else
+              [](const Choices& c) {  // the first head's window is its own slot: no order
                 return c.whole("windowed") == 1 ? Reads::nothing : Reads::slots;
               },
           .check = [](const ModelShape& m, const Choices& c) {
@@ -69,7 +69,7 @@ const SchemePages hard_alibi_pages = {
     .summary = "the first half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
     .about = R"(Half of the heads see only the last few keys: the first only its own slot, the second one more,
 and so on. The others see everything and have no positions. The first kind tells what the last few
-symbols were, the second finds where the same ones stood before, which is how a string is copied.
+symbols were, the second finds where they stood before, which is how a string is copied.
 Only the order of slots is read: samplers change nothing.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) if |i - j| < h or h > M, else -infinity,   h = 1 .. H",
     .source = "Jelassi et al. 2024", .doors = "3",

@@ -1,7 +1,7 @@
 // HFWA (Su 2023, kexue.fm/archives/9603): windows with RoPE, and a last layer that sees all keys without positions.
 //
 //   layers 1 .. l-1:  s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where i - j < w
-//   layer l:          s_ij = ln(n_i) / ln(length) q_i . k_j / sqrt(D),  n_i the keys that query i sees
+//   layer l:          s_ij = ln(n_i) / ln(length) q_i . k_j / sqrt(D),  n_i: the keys that query i sees
 //
 // Through the windows a slot sees (w - 1)(l - 1) + 1 tokens; Su keeps that below 3/4 of the trained length.
 #include <cmath>
@@ -36,8 +36,8 @@ const SchemePages hfwa_pages = {
     .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
     .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
 given no positions; its logits grow with the logarithm of their number. No layer sees a distance
-that training has not seen. A model must be trained with it. The window counts slots: samplers
-change rotations, not which keys are seen.)",
+that training has not seen. The model must be trained with these layers. The window counts slots:
+samplers change rotations, not which keys are seen.)",
     .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
     .source = "Su 2023",
     .shows = [](const ModelShape& m, const Choices& c) {

@@ -1,6 +1,6 @@
 // HFWA2 (Su 2023, the series on RoPE, 15): windows with RoPE, and one or two layers between them that see all keys.
 //
-//   layer floor(l / 2), from 0, is full; with full=2 layers floor(l / 3) and floor(2 l / 3);  w = 32 or 64 elsewhere
+//   full layer (from 0): floor(l / 2), with full=2 floor(l / 3) and floor(2 l / 3);  w = 32 or 64 in other layers
 //   full layers use RoPE in training; at test they may use ReRoPE, with a window of its own:  rerope=256
 #include "encodings/rotary.h"
 #include "encodings/windows.h"

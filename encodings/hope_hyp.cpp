@@ -3,8 +3,8 @@
 //   s_ij = sum_m e^(-|d| decay) (q_m1, q_m2) [cosh d f_m, sinh d f_m; sinh d f_m, cosh d f_m] (k_m1, k_m2) / sqrt(D)
 //   d = p_i - p_j, f_m = 10000^(-2m/D), decay above all f_m                          pairs: m and m + D/2
 //
-// From two accounts of the paper's equations 5 to 12. The paper has keys before the query only; |d| is for both. In the
-// channels (q_m1 +- q_m2) / sqrt(2) a boost is a factor e^(+-d f_m), which with the decay cannot overflow.
+// Written from two accounts of the paper's equations 5 to 12. The paper has only keys before the query; |d| is for both
+// sides. In channels (q_m1 +- q_m2) / sqrt(2) a boost is a factor e^(+-d f_m), which with the decay cannot overflow.
 #include <cmath>
 
 #include "encodings/rotary.h"

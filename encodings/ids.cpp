@@ -3,8 +3,8 @@
 //   h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )          x: (B, T, C)   id: (1 or B, T, K)
 //
 // code: C random signs for each number, or sincos. The roll by k C/K channels keeps the K numbers apart, while equal
-// numbers have equal codes: a query can look for a key whose second number equals the query's first. It is the idea of
-// position coupling (Cho et al. 2024) without an order.
+// numbers have equal codes: a query can look for a key whose second number equals the query's first. The idea is from
+// position coupling (Cho et al. 2024), whose numbers have an order.
 #include <bit>
 #include <cmath>
 
@@ -15,7 +15,7 @@
 namespace poslab {
 namespace {
 
-// The signs are bits of a random stream whose seed is the number itself: any real number has a code. The number 0 takes
+// The signs are bits of a random stream whose seed is the number itself: any real number has a code. The number 0 uses
 // the bits of -0, which no run has as its seed: seed 0 would repeat the random numbers of the first parameter.
 Tensor random_signs(const std::vector<double>& ids, int C) {
   Tensor y({int(ids.size()), C});

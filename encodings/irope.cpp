@@ -41,7 +41,7 @@ multiple of `length`. The causal mask shows it the order.)",
     .source = "Llama 4",
     .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
     .least_layers = [](const Choices& c) { return c.whole("every"); },
-    .unreached = until_slot("length", -1),                     // a step is taken at each multiple
+    .unreached = until_slot("length", -1),                     // the temperature rises at each multiple
     .pictures = {.matrix = [](auto& m, auto& c) {
                    return (m.layer + 1) % c.whole("every") ? cosines(m, c) : zero_contents(m, c);
                  },

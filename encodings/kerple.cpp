@@ -24,7 +24,7 @@ struct Kerple : ByDistance {
     if (c.on("weight")) wp = made("weight_power", 2), wa = made("weight_slope", 1);
   }
 
-  // r^c, (N, H); 0^c = 0, as e^-10000 is 0 in a double
+  // r^c, (N, H); 0^c = 0, because e^-10000 is 0 in a double
   static Tensor power(const Positions& at, Device device, const Tensor& c) {
     const auto log_r = [](double d, int) { return d == 0 ? -1e6 : std::log(std::abs(d)); };
     const Tensor logs = distance_table(at, "kerple ln r", device, 1, log_r);
@@ -53,7 +53,7 @@ Scheme kerple() {
 const SchemePages kerple_pages = {
     .summary = "a learned penalty that grows with the logarithm or with a power of the distance",
     .about = R"(A penalty by distance as in ALiBi, whose shape each head learns: by the logarithm of the distance,
-so that a far key loses hardly more than one half as far, or by a power of it. All layers share the
+so that a far key loses hardly more than one at half the distance, or by a power of it. All layers share the
 two numbers of a head. With `weight` the product of query and key fades with the distance too.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) - p_h ln(1 + a_h r),   or - a_h r^p_h,   r = |p_j - p_i|",
     .source = "Chi et al. 2022", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};

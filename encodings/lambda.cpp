@@ -2,7 +2,7 @@
 //
 //   seen: |i - j| < w, with rho = p_i - p_j,  and the first `sinks` keys, with rho = w however far they are
 //
-// A first key after the query has rho = -w, an extension. Leaves out the released top-k keys of middle layers.
+// A first key that is after the query has rho = -w, an extension. Left out: top-k keys in middle layers, as released.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 

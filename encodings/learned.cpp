@@ -13,7 +13,7 @@ Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions
   std::vector<double> row;
   for (double at : p.tokens("learned")) {
     row.push_back(at - first);
-    if (row.back() < 0 || row.back() > table.dim(0) - 1)   // JAX would clamp in silence
+    if (row.back() < 0 || row.back() > table.dim(0) - 1)   // JAX would clamp it silently
       bad_input("learned: position {} is not in the table of {} rows from position {} on; {}", at, table.dim(0), first,
                 row.back() < 0 ? "take positions from there on" : "raise max_position");
   }

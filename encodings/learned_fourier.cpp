@@ -2,7 +2,7 @@
 //
 //   h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)
 //
-//   f: (F/2), normal with deviation 1/gamma before training; w1: (F, hidden), w2: (hidden, C)
+//   f: (F/2), initially normal with standard deviation 1/gamma; w1: (F, hidden), w2: (hidden, C)
 // Left out: positions of several dimensions and groups of them, for which the paper was written.
 #include <cmath>
 
@@ -47,7 +47,7 @@ Scheme learned_fourier() {
 const SchemePages learned_fourier_pages = {
     .summary = "waves of learned frequencies through a small network, added to the embedding",
     .about = R"(Like sincos, but the frequencies are learned, and a small network turns the sines and cosines into
-a vector that is added to the embedding. It takes any real positions.)",
+a vector that is added to the embedding. Positions may be any real numbers.)",
     .formula = "h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)",
     .source = "Li et al. 2021", .doors = "1",
     .shows = always("The similarity of the vectors of two slots: the cosine between them.")};

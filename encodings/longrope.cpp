@@ -2,7 +2,7 @@
 //
 //   f_m = base^(-2m/D) / long_m with more than L slots, else base^(-2m/D) / short_m
 //   s_ij times 1 + ln factor / ln L; released models multiply cosines and sines by its root
-//   fraction: only the first R = fraction D channels, as a head of R (Phi-4-mini); the factor is on their part of s_ij
+//   fraction: the first R = fraction D channels turn, as a head of R (Phi-4-mini); the factor is on their part of s_ij
 // Left out: the search, and unchanged positions for the first tokens. The defaults are not published lists.
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 //   s_ij = q_i . (k_j + a_h[d]) / sqrt(D)                                              d = clip(p_j - p_i, -k, k)
 //
 //   a: (k + 1, H, D) in every layer with a causal mask, as published; (2k + 1, H, D) without one.
-// Left out: the local form, and the skewing of memory, as fused attention looks rows up instead.
+// Left out: the local form, and the skewing of memory, because fused attention looks rows up instead.
 #include <algorithm>
 #include <cmath>
 

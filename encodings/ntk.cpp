@@ -98,7 +98,7 @@ const SchemePages dynamic_ntk_pages = {
     .summary = "NTK-aware RoPE whose factor grows with the number of slots",
     .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
 the base grows with the number of slots. With each further slot all keys rotate by new angles, so
-a cache must hold keys from before their rotation.)",
+a cache must hold keys that are not rotated yet.)",
     .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
     .source = "emozilla 2023", .file = "encodings/ntk.cpp", .unreached = until_slot("length")};
 

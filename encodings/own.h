@@ -5,7 +5,7 @@
 namespace poslab {
 
 // Adds an entry, or replaces one that was added under the same name. Throws BadInput for the name of a built-in entry,
-// and for one that cannot be spelled. No other thread may read the list meanwhile.
+// and for a name that cannot be spelled. No other thread may read the list meanwhile.
 void add_encoding(Scheme);
 void add_sampler(Sampler);
 

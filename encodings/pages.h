@@ -66,7 +66,7 @@ struct SchemePages {
       always("This scheme carries no position: all pairs of slots look alike.");
   // The fewest layers that include every kind of layer of this scheme; with fewer it is another scheme.
   std::function<int(const Choices&)> least_layers = always(1);
-  // The option, as "window = 512", that no distance in strings of this extent reaches, or empty.
+  // The option, as in "window = 512", that no distance in strings of this extent reaches; empty if there is none.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
   SchemePictures pictures = {};
   SchemeCost cost = {};

@@ -54,7 +54,7 @@ RotarySpectrum clipped_frequencies(const HeadAt& t, const Choices& c) {
 Option fraction_option(double standard) {
   return {"fraction", standard, {0, 1}, "share of pairs that turn, rounded down, but at least one"};
 }
-Option long_enough() { return length_option(7); }   // for the fastest pair, which turns fully in 6.28
+Option long_enough() { return length_option(7); }   // long enough for the fastest pair, which turns fully in 6.28
 
 }  // namespace
 

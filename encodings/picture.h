@@ -1,4 +1,4 @@
-// The position matrices: the value of a scheme for each pair of slots, with its present parameters.
+// The position matrices: the value of a scheme for each pair of slots, with its current parameters.
 // The report draws them before and after training.
 #pragma once
 #include "encodings/encoding.h"

@@ -3,7 +3,7 @@
 //   s_ij = sum_m softplus(q_im) softplus(k_jm) cos((p_j - p_i) f_m + delta_hm) / sqrt(D),   f_m = 10000^(-m/D), m < D
 //
 // delta: (H, D) angles. The range -2 pi .. 0, to which the paper and its code clamp delta, holds every angle;
-// delta is left free here, as a clamp would hold back every step up from 0.
+// delta is left free here, because a clamp would hold back every step up from 0.
 #include <cmath>
 #include <numbers>
 

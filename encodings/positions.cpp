@@ -24,7 +24,7 @@ void check_precision(const std::vector<double>& numbers, int sequences, int chan
 
 Positions Positions::of_tokens(int sequences, std::vector<double> position) {
   if (sequences < 1 || position.empty() || position.size() % size_t(sequences))
-    bad_input("positions: {} numbers for {} sequences; give at least one, and equally many to each", position.size(),
+    bad_input("positions: {} numbers for {} sequences; give at least one, and the same number to each", position.size(),
               sequences);
   check_precision(position, sequences);
   Positions p;
@@ -34,7 +34,7 @@ Positions Positions::of_tokens(int sequences, std::vector<double> position) {
 
 Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids) {
   if (channels < 1 || ids.size() % size_t(channels))
-    bad_input("positions: {} numbers do not divide into {} for each token; give each as many", ids.size(), channels);
+    bad_input("positions: {} numbers, {} for each token, do not come out even; drop or add some", ids.size(), channels);
   std::vector<double> position;
   for (size_t n = 0; n < ids.size(); n += size_t(channels)) position.push_back(ids[n]);
   Positions p = of_tokens(sequences, std::move(position));

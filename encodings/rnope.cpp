@@ -27,7 +27,7 @@ Scheme rnope() {
 // -- for pages
 const SchemePages rnope_pages = {
     .summary = "a window with RoPE, and in every fourth layer all keys without positions",
-    .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
+    .about = R"(Most layers see a window of keys, rotated as in RoPE, and attend to what is near. Every fourth
 sees all keys and is given no positions, so that it finds by content what is far. The window counts
 slots: samplers change rotations, not which keys are seen.)",
     .formula = "RoPE where |i - j| < w; in each `every`-th layer s_ij = q_i . k_j / sqrt(D) for all keys",

@@ -18,7 +18,7 @@ real angle_of(double position, double frequency) {
   return real(angle - turn * double(std::llrint(angle * (1 / turn))));
 }
 
-// The angles of at_n f_m: (S, n, D/2). Decoding computes them for all tokens at every step.
+// The angles at_n f_m: (S, n, D/2). Decoding computes them for all tokens at every step.
 Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector<double>& frequencies) {
   const int pairs = int(frequencies.size());
   Tensor angle({sequences, int(at.size()) / sequences, pairs});
@@ -65,7 +65,7 @@ Tensor rotated(const Tensor& x, const Rotation& r, Pairing pairing) {
   return concat({rotate(slice(x, 3, 0, rotating), r, pairing), slice(x, 3, rotating, channels)}, 3);
 }
 
-// Queries, which are the last slots, and keys, which are all of them.
+// The queries are the last slots; the keys are all slots.
 Piece rotated_piece(const Tensor& q, const Tensor& k, const Rotation& of_keys, Pairing pairing) {
   return {rotated(q, last_slots(of_keys, q.dim(1)), pairing), rotated(k, of_keys, pairing)};
 }

@@ -33,11 +33,11 @@ class Rotary : public Encoding {
   Rotary(std::string name, std::vector<double> frequencies, Pairing);
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);
   Scores scores(const Heads&, const Positions&) const override;
-  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // one spectrum, all channels
+  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // if all turn alike
   bool heads_alike() const { return groups_(1).size() == 1; }   // one spectrum for all heads
 
  private:
-  // The spectrum of the group that begins with head `from`.
+  // The rotation of the group that begins with head `from`.
   Rotation group_rotation(const Group&, int from, const Positions&, const LayerShape&) const;
   std::string name_;
   Pairing pairing_;

@@ -6,7 +6,7 @@
 //   coupled   s_a; with two_ended s_a s_b; with dyadic also s_{a/2} s_{b/2} (rounded down) and a mod 2
 //
 // s is a random subset of the pool, drawn once for all segments and numbers: equal indices get equal numbers in every
-// segment, which is all that a copy has to find. In abacus the empty slots are a number too: the answer is there.
+// segment, which is all that a copy has to find. In abacus the empty slots are a number too, the answer.
 #include <algorithm>
 
 #include "encodings/samplers.h"

@@ -59,8 +59,8 @@ std::vector<Sampler> shifted_samplers() {
   const Option pool = pool_option(), first = first_option();
   return {
       {.name = "contiguous", .summary = "k, k+1, ..., k+T-1 from a random start k in the pool",
-       .about = R"(Positions count the slots from a random start. Distances are those of the plain count; only where
-the string begins is random, so that a model cannot rely on absolute positions. Known as SHAPE.)",
+       .about = R"(Positions count the slots from a random start. Distances are those of the plain count; only the
+start is random, so that a model cannot rely on absolute positions. Known as SHAPE.)",
        .source = "Kiyono et al. 2021",
        .options = {pool, first, {"max_shift", 1 << 24, {0, 1 << 24}, "largest start, if the pool has room for more"}},
        .random = true, .even = true, .shifts = true, .draw = contiguous},

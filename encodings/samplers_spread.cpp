@@ -22,7 +22,7 @@ Positions steps(const Choices& c, double step, int T) {
 Positions sequential(const Choices& c, const Slots& slots, Rng&) { return steps(c, 1, slots.time); }
 Positions stretched(const Choices& c, const Slots& slots, Rng&) { return steps(c, c.number("gap"), slots.time); }
 
-// T slots from `first` to `last` positions later; the last is exact, as a table may end there.
+// T equal steps from `first` to `first` + last; the last position is exact, because a table may end there.
 Positions steps_to(const Choices& c, int last, int T) {
   std::vector<double> p = even_steps(c.whole("first"), T > 1 ? double(last) / (T - 1) : 0, T);
   if (T > 1) p.back() = c.whole("first") + last;
@@ -135,10 +135,10 @@ fill all of it with smaller steps. Nothing is random. It is the published test o
        .even = true,
        .draw = float_midpoints},
       {.name = "given",
-       .summary = "a list of your own: each string takes as many as it has slots, from the first on",
-       .about = R"(Positions of your own, for the first slot, the second, and so on: in the spelling itself, between
-spaces, or in a file with white space or lines between them, given:at=@positions.txt. The run keeps
-the numbers, not the name of the file. There must be one for each slot of the longest string.)",
+       .summary = "a list of your own: each string uses as many as it has slots, from the first on",
+       .about = R"(Positions of your own, for the first slot, the second, and so on: written in the spelling itself
+with spaces between them, or in a file with white space between them, given:at=@positions.txt. The
+run keeps the numbers, not the file's name. The longest string needs a position for each slot.)",
        .source = "yours",
        .options = {at},
        .draw = given},

@@ -59,7 +59,7 @@ Positions scattered(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time;
   const double pool = std::round(c.number("gap") * (T + 1)) - 1;
   if (pool > 1 << 24)
-    bad_input("scattered: {} slots at a mean gap of {} need a pool of {:.0f} positions; it has at most {}, so take a "
+    bad_input("scattered: {} slots at a mean gap of {} need a pool of {:.0f} positions; it has at most {}; choose a "
               "smaller gap", T, c["gap"], pool, 1 << 24);
   return draw_each(slots, rng, [&](Rng& r) { return subset(T, c.whole("first"), int(pool), true, r); });
 }
@@ -91,7 +91,7 @@ Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
 
 }  // namespace
 
-// The stages are the doublings in a summary of Randomized YaRN: 8K, 16K, 32K. It does not state their lengths.
+// The stages are the doublings in a summary of Randomized YaRN: 8K, 16K, 32K. It does not state how long they last.
 Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
   if (s->parts) {
     std::vector<Chosen<Sampler>> parts;

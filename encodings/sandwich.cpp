@@ -2,7 +2,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + ( sum_{m=1..M} cos((p_j - p_i) / 10000^(m/M)) - M ) / (8h/H)          h = 1 .. H
 //
-// Nothing is learned. M = 64: encodings of 128 channels. A softmax does not see the -M, which the paper leaves out.
+// Nothing is learned. M = 64: encodings of 128 channels. The -M, which the paper leaves out, cancels in the softmax.
 #include <cmath>
 
 #include "encodings/by_distance.h"
@@ -15,7 +15,7 @@ struct Sandwich : ByDistance {
   Sandwich(const ModelShape& m, const Choices& c) : heads(m.heads), frequencies(c.whole("frequencies")) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
-    double sum = 0;                                // the bias at distance d, for all its columns
+    double sum = 0;                                // for distance d, the same for all heads
     s.bias = distance_table(p, fmt::format("sandwich {}", frequencies), device, heads, [&](double d, int h) {
       if (h == 0) sum = 0;
       for (int m = 1; h == 0 && m <= frequencies; ++m)

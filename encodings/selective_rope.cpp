@@ -1,10 +1,10 @@
-// Selective RoPE (2025, arXiv 2511.17388): how far a token rotates what follows depends on its content.
+// Selective RoPE (2025, arXiv 2511.17388): the content of a token decides how far it rotates all tokens after it.
 //
 //   y_t = up down x^_t, x^: x with each head's channels of length 1     phi_t = conv4(y)_t, or y_t - y_{t-1}: skip_conv
 //   angle_thm = T_m sum_{s <= t} phi_shm,   phi (+ e^b) (times sigmoid(x^ gate))     b: (H, D/2), gate: (C, H)
 //   T_m = base^(-2m/D), or rfa: in proportion to tan(u_m / 2), u evenly from 0 to theta pi, the largest being 1
 //
-// As in the released code. Left out: a projection for each head with normed weights, other sizes of T and trained ones,
+// As the released code. Left out: a projection for each head with normed weights, other sizes of T and trained ones,
 // gates of low rank.
 #include <algorithm>
 #include <cmath>

@@ -47,8 +47,8 @@ const SchemePages sinks_pages = {
     .summary = "a window of near keys and the first keys, renumbered as in a cache (StreamingLLM)",
     .about = R"(A query sees the last keys and, besides them, the first few of the string: a softmax must put
 its weight somewhere, and trained models put it there. Keys between are left out, and positions are
-counted as if they had never been. Window and first keys are counted in slots: samplers change
-rotations, not which keys are seen.)",
+counted as if those keys had never been there. Window and first keys are counted in slots: samplers
+change rotations, not which keys are seen.)",
     .formula = "rho = p_i - p_j where i - j < w, and p_s - p_j + p_i - p_(i-w+1) for key j < s where i >= s + w",
     .source = "Xiao et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
     .unreached = [](const Choices& c, const Extent& e) { return until_slot("window", c.whole("sinks"))(c, e); }};

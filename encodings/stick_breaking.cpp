@@ -2,7 +2,7 @@
 //
 //   a_ij = beta_ij prod (1 - beta_ik) over j < k < i,   beta = sigmoid(q . k / sqrt(D)),   j < i
 //
-// A query does not ask its own slot. The rest, prod (1 - beta_ik) over all k < i, is lost, or goes to the query's
+// A query skips its own slot. The rest, prod (1 - beta_ik) over all k < i, is lost, or goes to the query's
 // own value, or to a learned vector of the head (b: (H, D)). It is geometric attention, one-sided and not normalized.
 #include "encodings/explicit_weights.h"
 #include "encodings/picture.h"

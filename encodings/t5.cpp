@@ -3,7 +3,7 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) + table[bucket(d_ij)]_h                             d_ij = p_j - p_i, |d| rounded down
 //
-// T5 itself has no 1 / sqrt(D), as its W_q starts smaller by that factor: `unscaled`. Cross-attention has no bias.
+// T5 itself has no 1 / sqrt(D), because its W_q starts smaller by that factor: `unscaled`. Cross-attention has no bias.
 #include <algorithm>
 #include <cmath>
 
@@ -69,7 +69,7 @@ extern const SchemePages t5_pages;
 Scheme t5() {
   return {.name = "t5",
           .options = {{"buckets", 32, {8, 4096}, "number of buckets, both sides together"},
-                      {"max_distance", 128, {2, 1 << 24}, "distance from which all share one bucket"},
+                      {"max_distance", 128, {2, 1 << 24}, "all distances from here on share one bucket"},
                       {"unscaled", false, "logits without 1 / sqrt(D), as in T5, where W_q starts smaller"},
                       {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"},
                       {"init", 0., {0, 100}, "spread of the table before training; 0: 1 / sqrt(d_model)"}},

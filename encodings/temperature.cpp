@@ -1,6 +1,6 @@
 // The list of temperature policies. n_i is the number of keys that query i sees: with a causal mask those up to its own
 // slot, otherwise all. D is the width of a head; policies that normalize queries or keys undo the scheme's 1 / sqrt(D).
-// The scale of ASEntmax is that of its released code, which scales no heads with ALiBi; its entmax is a scheme.
+// The scale of ASEntmax is that of its released code, which leaves heads with ALiBi unscaled; its entmax is a scheme.
 #include "encodings/temperature.h"
 
 #include <algorithm>
@@ -101,8 +101,8 @@ const std::vector<TemperaturePolicy>& all_temperatures() {
 get: among logits of equal size, each key's share shrinks as their number grows.)",
        .source = "Vaswani et al. 2017", .formula = "f = 1"},
       {.name = "constant", .summary = "one temperature for all queries: below 1 it sharpens",
-       .about = R"(All logits are divided by one number. Below 1 attention gets sharper, above 1 flatter, at every
-length alike.)",
+       .about = R"(All logits are divided by one number. Below 1 attention gets sharper, above 1 flatter, by the
+same factor at every length.)",
        .source = "Chi, Fan, Rudnicky 2023", .formula = "f = 1 / tau",
        .options = {{"tau", 1., {0.001, 1000}, "the temperature that logits are divided by"}},
        .make =

@@ -79,7 +79,7 @@ std::vector<double> each(const std::vector<double>& positions, const std::functi
 // The step from one slot to the next, of evenly spaced positions.
 double slot_step(const Positions& p, const std::string& scheme) {
   const Distances& d = p.distances();
-  if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", scheme);
+  if (d.pairs) failure("{}: pieces of slots need evenly spaced positions, but these are not", scheme);
   return p.time() > 1 ? d.value[size_t(p.time())] : 1;
 }
 
@@ -204,7 +204,7 @@ Bands PiecewiseRotary::of_slots(const Positions& p) const {
   const double step = slot_step(p, rotary_.name);
   const double c = std::ceil(window_ / std::abs(step) - 1e-9);
   const int cut = int(std::clamp<double>(c, 1, far - 1));
-  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is after
+  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left comes after
   all[0].from = 1 - cut, all[0].to = cut, all[1].to = 1 - cut, all[2].from = cut;
   if (causal_) all[0].to = std::min(cut, 1), all.pop_back();
   return all;

@@ -1,4 +1,4 @@
-// Schemes of windows and pieces: pairs of slots fall into bands, and in each band queries and keys are rotated by
+// Schemes of windows and pieces: pairs of slots are split into bands, and each band rotates queries and keys by
 // positions of its own. A logit depends on the effective distance of its pair,
 //
 //   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's band
@@ -83,7 +83,7 @@ Scheme windowed_scheme(Scheme s, const BandsFor& bands, std::function<bool(const
 //   rho = r  if |r| < window,  else far.q(p_i) - far.k(p_j)  for a key before the query, mirrored for a key after it
 //
 // With evenly spaced positions the near pairs are a window of slots, and fused attention computes the layer in two or
-// three pieces. With uneven ones the products of all pieces are computed in full, and each pair takes its own.
+// three pieces. With uneven ones the products of all pieces are computed in full, and each pair selects one.
 class PiecewiseRotary : public WholeLogits {
  public:
   struct Far { std::function<double(double)> q, k; };   // positions in far pairs; absent: not rotated
@@ -111,7 +111,7 @@ class PiecewiseRotary : public WholeLogits {
 // Completes a scheme that has name, texts and an option `window`: its layers are PiecewiseRotary.
 Scheme piecewise_scheme(Scheme s, const std::function<PiecewiseRotary(const ModelShape&, const Choices&)>& layer);
 
-// A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:
+// A layer without positions whose logits grow with the number of keys seen by a query, n = 1 .. T under a causal mask:
 // s_ij = f(n_i) q_i . k_j / sqrt(D). `name` is unique to f.
 class ByKeys : public Encoding {
  public:

@@ -24,8 +24,8 @@ double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }
 
-// 0 up to pair low, 1 from pair high. A step where a head has too few pairs for both. Where both lie below 0
-// or both beyond pair channels - 1, high comes before low and the ramp falls: 0 for all pairs, or 1 for all.
+// 0 up to pair low, 1 from pair high on; a step if a head has too few pairs for both. If both lie below 0 or both
+// beyond pair channels - 1, high comes before low and the ramp falls: 0 for all pairs, or 1 for all.
 double ramp(double m, double low, double high, int channels) {
   low = std::max(low, 0.0), high = std::min(high, channels - 1.0);
   return std::clamp((m - low) / (high == low ? 0.001 : high - low), 0.0, 1.0);
@@ -55,7 +55,7 @@ RotarySpectrum by_turns(const HeadAt& t, const Choices& c) {
 RotarySpectrum by_parts(const HeadAt& t, const Choices& c) {
   const double s = c.number("factor"), slower = slower_base(c.number("base"), s, t.channels);
   const std::vector<double> plain = frequencies_of(t, c), ntk = frequencies(t.channels, slower);
-  const auto between = [&](size_t m, double many, double few) {   // both ends are pairs of the head: it never falls
+  const auto between = [&](size_t m, double many, double few) {   // both ends are pairs of the head: never falls
     const auto held = [&](double pair) { return std::clamp(pair, 0.0, t.channels - 1.0); };
     return ramp(double(m), held(std::floor(pair_of(many, t, c))), held(std::ceil(pair_of(few, t, c))), t.channels);
   };

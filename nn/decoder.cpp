@@ -39,7 +39,7 @@ DecoderSpec require_valid(DecoderSpec s) {
   return s;
 }
 
-// Some schemes read or change states that are as wide as queries and keys; a gated attention unit has none.
+// Some schemes read or change states that are as wide as queries and keys; gated attention units have no such states.
 void check_units(const DecoderSpec& s, const PositionLayers& encoding) {
   const auto reads = [](const auto& layer) { return reads_states(*layer); };
   if (s.gau && (encoding.embed || std::any_of(encoding.layers.begin(), encoding.layers.end(), reads)))

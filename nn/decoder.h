@@ -1,6 +1,6 @@
-// A causal language model of LLaMA's shape (Touvron et al. 2023) and of its relatives: pre-norm blocks, a gated
-// feed-forward network, grouped-query attention; or of gated attention units, as in Su's experiments (nn/gau.h).
-// Takes any scheme, sampler and temperature. Decoding token by token equals the full pass. With stored weights
+// A causal language model built like LLaMA (Touvron et al. 2023) and its relatives from pre-norm blocks with a gated
+// feed-forward network and grouped-query attention, or from gated attention units as in Su's experiments (nn/gau.h).
+// Accepts any scheme, sampler and temperature. Decoding token by token equals the full pass. With stored weights
 // (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: encoders.
 #pragma once
 #include <memory>
@@ -66,7 +66,7 @@ class Decoder {
   const DecoderSpec& spec() const { return spec_; }
   Device device() const { return embedding_.device(); }
   const PositionLayers& encoding() const { return *encoding_; }
-  // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
+  // This model with another scheme or temperature at test; both share the weights. Throws BadInput for one that has
   // parameters, which were not trained.
   Decoder with_encoding(const Chosen<Scheme>&) const;
   Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;

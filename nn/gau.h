@@ -6,7 +6,7 @@
 //   q = z q_gain + q_bias   k = z k_gain + k_bias   o = (u * A v) wo,   A = softmax of the scheme's logits of q and k
 //   x <- rms_norm(alpha x + dropout(o)),   alpha = layers^(1/4)
 //
-// DeepNorm counts two sub-layers to a layer, and a unit is one: its (2 layers)^(1/4) and (8 layers)^(-1/4) become
+// DeepNorm counts two sub-layers per layer, but a unit is only one: its (2 layers)^(1/4) and (8 layers)^(-1/4) become
 // layers^(1/4), and (4 layers)^(-1/4) for the initial size of wu, wv and wo.
 #pragma once
 #include "autograd/ops.h"

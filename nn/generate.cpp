@@ -64,7 +64,7 @@ void check_generation(const Decoder& model, const std::vector<int>& prompt, cons
   if (prompt.empty()) bad_input("generate: the prompt is empty; give at least one token");
   if (wanted.positions->random)
     bad_input(
-        "generate: {} draws new positions each time a token is added; take a model whose positions are not random",
+        "generate: {} draws new positions each time a token is added; use a model whose positions are not random",
         wanted.positions.spelled());
   wanted.choice.check();
   for (const int token : prompt)

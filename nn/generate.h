@@ -12,7 +12,7 @@ namespace poslab {
 //   only the top_k most probable are left               0: all                     (Fan, Lewis, Dauphin 2018)
 //   only the fewest of these whose p sum to top_p or more,  1: all          (Holtzman et al. 2020, nucleus sampling)
 //
-// Of equal logits the one with the smaller number comes first.
+// Among tokens with equal logits, the one with the smaller number comes first.
 struct TokenChoice {
   double temperature = 1;
   int top_k = 0;

@@ -42,7 +42,7 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) co
   if (const int given = added.k.dim(0); given != sequences_)
     bad_input("cache: {} sequences for a cache of {}; decode as many as it was made for", given, sequences_);
   if (end > capacity_)
-    bad_input("cache: it has room for {} tokens; {} more do not fit beside the {} in it; make a larger one", capacity_,
+    bad_input("cache: it has room for {} tokens; {} more do not fit after the {} in it; make a larger one", capacity_,
               more, length_);
   const auto kept = [&](const Tensor& buffer, const Tensor& x) {
     if (!buffer) return Tensor();

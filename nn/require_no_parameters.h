@@ -1,4 +1,4 @@
-// For models that take another scheme or temperature after training.
+// For models that get another scheme or temperature after training.
 #pragma once
 #include <string>
 

@@ -22,7 +22,7 @@ T5Spec require_valid(T5Spec s) {
   return s;
 }
 
-// Whether logits lack the factor 1 / sqrt(D), as in T5. A composition of schemes has it, as its parts may differ.
+// Whether logits lack the factor 1 / sqrt(D), as in T5. A composition of schemes has it, because its parts may differ.
 bool is_unscaled(const Chosen<Scheme>& s) { return s.choices.has("unscaled") && s.choices.on("unscaled"); }
 
 void check_rows(const char* what, const Ids& tokens) {

@@ -1,5 +1,5 @@
 // T5 (Raffel et al. 2020; v1.1: Shazeer 2020): an encoder that reads a text and a causal decoder that writes one, with
-// pre-norm blocks, no biases, and cross-attention without positions. It takes any scheme and sampler for both
+// pre-norm blocks, no biases, and cross-attention without positions. It accepts any scheme and sampler for both
 // self-attentions, and a temperature for the encoder's alone (spec A.3 (16)). Decoding token by token equals the full
 // pass. With stored weights (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: dropout
 // of attention's weights, of the hidden layer and of the embedding.
@@ -61,7 +61,7 @@ class T5 {
 
   const T5Spec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoder_.encoding; }          // of the encoder
-  // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
+  // This model with another scheme or temperature at test; both share the weights. Throws BadInput for one that has
   // parameters, which were not trained. A model that was trained without 1 / sqrt(D) omits it in another scheme's
   // products of queries and keys too.
   T5 with_encoding(const Chosen<Scheme>&) const;

@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Starts as T5 does: N(0, 1 / in), and W_q 1 / sqrt(D) times as large where logits have no such factor.
+// Initialized as in T5: N(0, 1 / in), and W_q 1 / sqrt(D) times as large if logits have no such factor.
 T5Block::Attention T5Block::attention(const Params& p) const {
   const int C = spec_.d_model, all = spec_.heads * spec_.head_dim;
   const double in = 1 / std::sqrt(double(C));

@@ -99,7 +99,7 @@ void keep_best(std::vector<T>& all, size_t count, const Score& score) {
   if (all.size() > count) all.resize(count);
 }
 
-// The most probable next tokens over all beams; of equally probable ones, the first.
+// The most probable next tokens over all beams; among equally probable tokens, the first.
 std::vector<Beam> continuations(std::vector<real> logits, const std::vector<double>& scores, size_t count) {
   const int beams = int(scores.size()), vocabulary = int(logits.size()) / beams;
   std::vector<Beam> all;
@@ -121,7 +121,7 @@ std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids&
   const size_t K = size_t(g.beams);
   Steps steps(model, states, lengths, g);
   std::vector<double> running(K, no_score);
-  running[0] = 0;  // all beams are alike at first
+  running[0] = 0;  // all beams are equal at first
   std::vector<Finished> finished(K);
   const auto score_of = [](const Finished& f) { return f.answer.score; };
   const auto all_done = [&] { return std::all_of(finished.begin(), finished.end(), [](auto& f) { return f.done; }); };

@@ -6,7 +6,7 @@ namespace poslab {
 
 // When beam search ends, once there are as many finished answers as beams:
 enum class EarlyStopping {
-  off,     // when the best beam, if it ended at its present length, would not beat the worst of these answers
+  off,     // when the best beam, if it ended at its current length, would not beat the worst of these answers
   on,      // at once
   never    // as `off`; but with length_penalty > 0 the best beam is scored as if it ended at the greatest length
 };

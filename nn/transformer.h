@@ -40,10 +40,10 @@ class Transformer {
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }
-  // This model, its weights shared, with other layers of positions, one for each block.
+  // This model with other layers of positions, one for each block; both share the weights.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
   Transformer with_loops(std::optional<int>) const;   // a copy with this many loops and shared weights
-  // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
+  // This model with another temperature; both share the weights. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 
  private:

@@ -22,7 +22,7 @@ void squares(double* sum_of_all, const real* x, int64_t n) {
   const int64_t pieces = (n + grain - 1) / grain;
   double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
-    double sum[16] = {};   // 16 independent sums, as an addition takes four cycles
+    double sum[16] = {};   // 16 independent sums, because an addition takes four cycles
     int64_t e = from;
     for (; e + 16 <= to; e += 16)
       for (int k = 0; k < 16; ++k) sum[k] += double(x[e + k]) * double(x[e + k]);

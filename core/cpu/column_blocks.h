@@ -22,7 +22,7 @@ inline ColumnBlocks from_row(const Multiply& multiply, const ColumnBlocks& b, in
   return {multiply.from_row(b.first, p), b.step, b.n};
 }
 
-// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h). If a has few `rows`, it is
+// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h). If a has few `rows`, the result is
 // b itself.
 inline ColumnBlocks to_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
   const int steps = multiply.steps(k);

@@ -23,7 +23,7 @@ inline Vec log_of_ratio(Vec s) {
   p = p * z + 0.66666667f;
   return s * 2.f + s * z * p;
 }
-inline Vec log_of_one_plus(Vec u) {  // u itself if it is tiny, as its square would be subnormal
+inline Vec log_of_one_plus(Vec u) {  // u itself if it is tiny: its square would be subnormal
   const Vec in = max(splat(1e-8f), u);
   return u < 1e-8f ? u : log_of_ratio(in / (in + 2.f));
 }

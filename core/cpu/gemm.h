@@ -33,7 +33,7 @@ struct Reals {
   }
 };
 
-// The values that a product stores: its sums, or, if a field is set, the formula beside that field. The choice is made
+// The values that a product stores: its sums, or, if a field is set, the formula next to that field. The choice is made
 // at run time, so that each tile is compiled only once.
 struct Finish {
   const real* bias = nullptr;        // max(sum + bias_j, min): a linear layer; min is 0 for a ReLU, else -infinity

@@ -1,5 +1,5 @@
-// Batched matrix products. A factor b that fits the second cache is read in place. Of a larger b, 512 rows at a time
-// are copied into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
+// Batched matrix products. A factor b that fits the second cache is read in place. A larger b is copied, 512 rows at
+// a time, into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
 //
 // GFLOP/s of this file / of OpenBLAS with the same instructions, on one core of a Xeon (Sapphire Rapids), for square
 // matrices of size 1024 and 2048: AVX-512 150 / 162 and 146 / 162; AVX2 83 / 84 and 80 / 86; without FMA 26 / 32.
@@ -19,7 +19,7 @@ constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int blocks(int n, int size) { return (n + size - 1) / size; }
 
-// Copying b pays off where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, measured as above,
+// Copying b pays off if b is larger than 1 MB and a has enough rows. GFLOP/s without / with it, measured as above,
 // for sizes 512, 768, 1024: AVX-512 160 / 155, 145 / 150, 70 / 150; AVX2 83 / 83, 75 / 81, 37 / 80.
 bool large(const Product& p) { return int64_t(p.n) * p.k * int64_t(sizeof(real)) > 1 << 20 && p.m >= 32; }
 

@@ -15,7 +15,7 @@ struct Factor {
 };
 
 struct NaiveProduct {
-  // c_ij = sum_p a_ip b_pj, or c_ij += it if add                      a: (m, k)   b: (k, n)   c: (m, n), row by row
+  // c_ij = sum_p a_ip b_pj, added to c_ij if add                      a: (m, k)   b: (k, n)   c: (m, n), row by row
   static void multiply(int m, int n, int k, Factor a, Factor b, real* c, bool add) {
     for (int i = 0; i < m; ++i) {
       real* ci = c + ptrdiff_t(i) * n;

@@ -153,7 +153,7 @@ class Multiply {
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Rounding rounding_ = cpu_rounding();  // of the calling thread; the threads that help it use it too
+  Rounding rounding_ = cpu_rounding();  // of the calling thread; threads that help it use the same
   bool pairs_ = rounding_ == Rounding::bf16;
 };
 

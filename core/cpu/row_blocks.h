@@ -49,7 +49,7 @@ class PartialSums {
   real* partial_;
 };
 
-// to_j = sum_i from_ij, or to_j += it if add                    from: (m, n), rows `row` reals apart
+// to_j = sum_i from_ij, added to to_j if add                    from: (m, n), rows `row` reals apart
 inline void sum_of_rows(real* to, const real* from, int m, int n, int row, bool add) {
   int j = 0;
   const auto columns = [&]<int W>() {

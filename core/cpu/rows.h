@@ -29,7 +29,7 @@ template <class F>
   count == lanes ? store(p, v) : store_first(p, v, count);
 }
 
-// to_j = v(j, count), or to_j += that if add, for j < n. Only the first `count` lanes of each vector are used.
+// to_j = v(j, count), or to_j += v(j, count) if add, for j < n. Only the first `count` lanes of each vector are used.
 template <class F>
 [[gnu::always_inline]] inline void write_row(real* to, bool add, int n, const F& v) {
   for_vectors(n, [&](int j, int count) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int column_block = 512;
 
-// Lane i gets the value of lane i - by, in reverse of lane i + by; a lane without a source gets 0.
+// Lane i gets the value of lane i - by, or in reverse that of lane i + by; a lane without a source gets 0.
 template <int by, bool reverse, int... i>
 inline Vec shifted(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, Vec{}, (reverse ? i + by : i >= by ? i - by : lanes + i)...);

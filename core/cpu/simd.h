@@ -1,8 +1,8 @@
 // Vectors of the machine, through the vector extension of GCC and clang: one source for SSE2, AVX2, AVX-512, NEON and
 // wasm.
 // Every kernel file is compiled once for each instruction set, in a namespace of that name, with these types as wide as
-// the set allows. So a kernel may use no inline function from outside this namespace: of its copies, one for each set,
-// the linker would keep one, perhaps one that this processor cannot run.
+// the set allows. So a kernel may use no inline function from outside this namespace: the linker would keep only one of
+// its copies (there is one for each set), perhaps one that this processor cannot run.
 #pragma once
 #if defined __SSE2__
 #include <immintrin.h>
@@ -157,7 +157,7 @@ inline Vec times_power_of_two(Vec p, Vec n, Vec x, float low) {
   return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, splat(low), _CMP_NLT_UQ), p, n);
 #else
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
-  const Int power = __builtin_convertvector(n, Int), half = power >> 1;  // in two factors, as 2^128 is no float
+  const Int power = __builtin_convertvector(n, Int), half = power >> 1;  // in two factors: 2^128 is no float
   const Int bits_half = (half + 127) << 23, bits_rest = (power - half + 127) << 23;
   Vec scale_half, scale_rest;
   __builtin_memcpy(&scale_half, &bits_half, sizeof bits_half);

@@ -1,6 +1,6 @@
 // Linear layers and tables whose weights are read as files store them, in 32 or 16 bits (core/stored_matrix.h). A block
 // of weights is converted to reals in the cache, so the model never lies in memory as reals. For many rows of x,
-// factors are rounded as elsewhere (product.h); for few they are not, as reading the weights takes most of the time.
+// factors are rounded as elsewhere (product.h); for few they are not: reading the weights takes most of the time.
 #include <type_traits>
 
 #include "core/cpu/product.h"

@@ -52,7 +52,7 @@ class Pool {
   }
 
  private:
-  // Claims the next piece of the current job and runs it. The cursor holds the job's generation beside the index, so a
+  // Claims the next piece of the current job and runs it. The cursor holds the index and the job's generation, so a
   // claim fails if the job read here has ended meanwhile, and a job cannot end while a claimed piece is unfinished.
   bool take_one() {
     uint64_t at = cursor_.load(std::memory_order_acquire);
@@ -63,7 +63,7 @@ class Pool {
     inside = true;
     try {
       if (!cancelled()) piece(context, uint32_t(at));
-    } catch (...) {  // usually a Failure, as no memory is left
+    } catch (...) {  // usually a Failure: no memory is left
       const std::lock_guard alone(failing_);
       if (!failure_) failure_ = std::current_exception();
     }

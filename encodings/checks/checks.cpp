@@ -261,9 +261,9 @@ Outcomes decode(const Setup& setup) {
   return decoded(longer, slots, {1});
 }
 
-// Checked in 4 random directions of each input and learned parameter, and along 4 of its numbers: as in the digests
-// of tests/reference/README.md, an error of any shape shows in one of them. In float the steps are wide, so that only a
-// gross error shows. Where a step crosses the kink of a ReLU, a shorter one does not, with fewer digits left.
+// The gradient of each input and learned parameter is checked in 4 random directions and along 4 of its numbers: as in
+// the digests of tests/reference/README.md, an error of any shape shows in one of them. In float the steps are wide,
+// so that only a gross error shows. If a step crosses the kink of a ReLU, shorter ones follow, with fewer digits left.
 Outcomes gradients(const Setup& setup) {
   constexpr bool exact = sizeof(real) == 8;
   constexpr double small = exact ? 1e-3 : 0.3;
@@ -335,7 +335,7 @@ const std::vector<Check>& all_checks() {
       {"reversal", "reversing the sequence reverses the result if, and only if, both sides look alike", none, reversal},
       {"limits", "with as many positions as slots, every sampler is the plain one", causal_if_needed, limits},
       {"two routes", "a row pointer j - i and a looked-up row give the same attention", none, two_routes},
-      {"kept", "a layer after one of the same scheme with other options or heads gives the same as alone",
+      {"kept", "a layer gives the same result alone and after one of its scheme with other options or heads",
        causal_if_needed, kept},
       {"permutation", "tokens that keep their positions may stand in any order; others may not", none, permutation},
       {"mass", "the weights of a query sum to 1", both, mass},
@@ -366,7 +366,7 @@ Report run(const Check& check, const std::string& spelling) {
       } else if (o.expect == Expect::shows) {
         if (out_of_reach(setup)) continue;
         ++r.shown, r.least = std::min(r.least, o.error);
-        if (!(o.error > seen)) r.unseen.push_back(fmt::format("{} should be a difference that shows", where));
+        if (!(o.error > seen)) r.unseen.push_back(fmt::format("{} should be a visible difference", where));
       } else {
         ++r.shown, r.broken = std::max(r.broken, o.error);
       }
@@ -375,7 +375,7 @@ Report run(const Check& check, const std::string& spelling) {
   set_threads(before);
   // Compositions are checked only with their parts' defaults, which may not show every effect of a part.
   if (r.broken >= 0 && !(r.broken > seen) && !composed_spelling(spelling))
-    r.unseen.push_back(spelling + " declares that it breaks this law, but obeyed it everywhere");
+    r.unseen.push_back(spelling + " declares that it breaks this law, but obeys it everywhere");
   if (r.below + r.shown) r.why_not.clear();
   else if (r.why_not.empty()) r.why_not = "it needs a causal mask, but this law is for attention without one";
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

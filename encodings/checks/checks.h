@@ -21,7 +21,7 @@ struct Outcome {
   double error;
   Expect expect;
   double bound = tolerance;   // for Expect::below
-  std::string of = "";        // the place of the error, if the setup alone does not tell
+  std::string of = "";        // where the error is, if the setup alone does not tell
 };
 struct Outcomes {
   std::vector<Outcome> all;

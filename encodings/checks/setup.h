@@ -37,7 +37,7 @@ std::vector<std::string> other_values(const Option&);
 std::vector<std::string> all_spellings();
 // A scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin
 // at 1. The defaults run with all samplers and ways to resample, other options with a few. A spelling that sets options
-// runs with them alone.
+// runs only with those.
 std::vector<Setup> all_setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 std::vector<Setup> setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 // Each scheme without a mask if it works without one, else with a causal one.
@@ -54,7 +54,7 @@ struct Model {
   PositionLayers scheme;
   size_t layer;
   Model(const Chosen<Scheme>&, const ModelShape&);
-  // For the laws: parameters moved away from their initial values, which may be 0.
+  // For the laws, parameters are moved away from their initial values, which may be 0.
   explicit Model(const Setup&);
   const Encoding& operator*() const { return *scheme.layers.at(layer); }
   const Encoding* operator->() const { return &**this; }

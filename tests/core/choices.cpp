@@ -164,7 +164,7 @@ TEST_CASE("choices: options without a thing, such as a run's, are named alone in
   for (const char* text : {"", ":", ":9", "7:", "7:8:9", "7-9"})
     CHECK(says("tested", text) ==
           fmt::format("tested = \"{}\" is not a range of lengths; it takes FROM:TO, both 1 .. 500, as in 1:100", text));
-  CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; give the shorter one first");
+  CHECK(says("tested", "9:7") == "tested = 9:7 is empty, because 7 is less than 9; give the shorter one first");
 }
 
 TEST_CASE("names: an empty text suggests no name, and an empty name is never suggested") {

@@ -303,10 +303,10 @@ TEST_CASE("calibrated: each head has its list, an empty one adds nothing, at any
   says("1.1 0:3", "calibrated has biases for 1 layers of 1 heads, but the model has layers = 2, heads = 2");
   says("1.1 1.2 2.1", "3 lists for 2 layers of 2 heads; give each head its list");
   says("0:3", "\"0:3\" belongs to no head");
-  says("first 0:3", "\"first\": calibrated takes LAYER.HEAD");
+  says("first 0:3", "\"first\": calibrated expects LAYER.HEAD");
   says("all 0:3 0:4", "calibrated: 0:4 gives its head distance 0 twice");
   says("all 0:3 all 1:4", "all is listed twice");
-  says("all 0:3 1.1 1:4", "both `all` and other heads have lists");
+  says("all 0:3 1.1 1:4", "there are lists for `all` and for single heads");
   says("all 0:nan", "the bias of 0:nan = nan is out of range");
   says("all x:1", "the distance of x:1 = \"x\" is not a whole number");
   says("0.1 0:1", "the layer of 0.1 = 0 is out of range");

@@ -64,7 +64,7 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
   CHECK(difference(s.pieces[0].q, turned) < tolerance);
 }
 
-TEST_CASE("kept: a layer after one of the same scheme with other options or heads gives the same as alone") {
+TEST_CASE("kept: a layer gives the same result alone and after one of its scheme with other options or heads") {
   CHECK(hold_to("kept").below > 100);
 }
 

@@ -175,7 +175,7 @@ TEST_CASE("scattered: a uniform subset of a pool whose size gives the requested 
   }
   CHECK_THROWS_WITH_AS(sample("scattered:gap=4096", 1, 5000, 0),
                        "scattered: 5000 slots at a mean gap of 4096 need a pool of 20484095 positions; it has at most "
-                       "16777216, so take a smaller gap", BadInput);
+                       "16777216; choose a smaller gap", BadInput);
 }
 
 TEST_CASE("log_density: the pool's part has a log-uniform size, its start is uniform, its subsets are equally likely") {

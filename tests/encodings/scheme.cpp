@@ -306,7 +306,7 @@ TEST_CASE("compositions: parts apply where they belong, parameters are named by 
   CHECK(refused("none*2+alibi*3") ==
         "none*2+alibi*3 is for 5 heads, but the model has heads = 4; make the groups add up to that");
   CHECK(refused("none*2+alibi") ==
-        "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
+        "none*2+alibi: how many heads are in \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
   CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);
   CHECK(refused("rope|sincos") ==
         "rope|sincos: sincos adds to the embedding, which is before all layers and heads; put it before all others, as "

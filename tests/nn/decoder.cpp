@@ -253,7 +253,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
   CHECK(cache.length() == 40);
   CHECK(tape_length() == 0);
   CHECK_THROWS_WITH_AS(model.net.decode(text(1, 1, 13), 1, {sequential(41), {}}, cache),
-                       "cache: it has room for 40 tokens; 1 more do not fit beside the 40 in it; make a larger one",
+                       "cache: it has room for 40 tokens; 1 more do not fit after the 40 in it; make a larger one",
                        BadInput);
 }
 

@@ -525,7 +525,7 @@ randomly() {
   "$program" lm train --text copy_grammar --positions randomized:max_position=64 --layers 1 --heads 2 --d-model 16 \
     --batch 2 --train-length 8 --eval-times 1 --eval-samples 2 --steps 1 --out random_lm || return
   "$program" lm generate random_lm > wrote 2> refused
-  [[ $? == 2 && ! -s wrote ]] && grep -q 'take a model whose positions are not random' refused
+  [[ $? == 2 && ! -s wrote ]] && grep -q 'use a model whose positions are not random' refused
 }
 check 'a model that cannot write prints nothing but the reason' randomly
 

@@ -1,4 +1,4 @@
-// The logits of attention for a tile, a block of query rows beside a range of keys, and how a call is cut into tiles.
+// The logits of attention for a tile (a block of query rows by a range of keys), and how a call is cut into tiles.
 // docs/attention.md leads here from the formula; core/cpu/attention/naive.h computes the same without tiles.
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij

@@ -1,4 +1,4 @@
-// Attention as its formula says, pair by pair: the first step of docs/attention.md, and the reference with which tests
+// Attention as in its formula, pair by pair: the first step of docs/attention.md, and the reference with which tests
 // compare the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
 #pragma once
 #include <algorithm>

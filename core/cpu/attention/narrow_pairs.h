@@ -12,7 +12,7 @@
 #ifndef POSLAB_DOUBLE
 namespace poslab::POSLAB_ISA {
 
-// Excludes biases: the tiles of backward.cpp sum their gradients, and both passes must round the logits alike.
+// Excludes biases: the tiles of backward.cpp sum their gradients, and both passes must round logits in the same way.
 inline bool is_narrow_in_pairs(const AttentionArgs& x) {
   return is_narrow(x) && !x.bias && cpu_rounding() == Rounding::bf16;
 }

@@ -200,7 +200,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   }
 }
 
-// Calls work(head, b, its keys) for each head of each sequence, on all threads; each takes `neighbours` heads.
+// Calls work(head, b, its keys) for each head of each sequence, on all threads; a thread gets `neighbours` heads.
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;

@@ -65,7 +65,7 @@ TEST_CASE("values that no option can have") {
   CHECK(refused("heads", "0") == "2: heads = 0 is out of range; it takes 1 .. 1024");
   CHECK(holds(refused("train_length", "0"), "train_length = 0 is out of range"));
   CHECK(holds(refused("eval_lengths", "0:10"), "eval_lengths = 0 is out of range"));
-  CHECK(holds(refused("eval_lengths", "10:5"), "eval_lengths = 10:5 is empty, as 5 is less than 10"));
+  CHECK(holds(refused("eval_lengths", "10:5"), "eval_lengths = 10:5 is empty, because 5 is less than 10"));
   CHECK(holds(refused("eval_lengths", "5:"), "is not a range of lengths"));
   CHECK(holds(refused("steps", "99999999999999999999"), "out of range"));
   for (const char* lr : {"nan", "inf", "-0.001", "0"}) CHECK(holds(refused("lr", lr), "is out of range"));
