@@ -1,4 +1,4 @@
-// Attention of a few tokens in doubles, for tests of steps 5, 6 and 11: the formula, if wanted with one mistake.
+// Attention of a few tokens in doubles, for tests of steps 5, 6 and 11: the formula, with one mistake if wanted.
 #pragma once
 #include <functional>
 

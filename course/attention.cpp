@@ -7,7 +7,7 @@
 namespace poslab::baseline {
 namespace {
 
-// Memory for unwanted sums. Sums that the first writer would assign begin at 0, as the formula only adds.
+// Memory for unwanted sums. Sums that the first writer would assign begin at 0, because the formula only adds.
 class Sums {
  public:
   Accumulator of(const Accumulator& wanted, const void* read, int64_t n) {

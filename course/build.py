@@ -61,7 +61,7 @@ def built(folder, target, step=marks.steps):
         said = subprocess.run(["cmake", "-S", marks.root / "course", "-B", build, "-G", "Ninja",
                                f"-DPOSLAB_COURSE={sources}"], capture_output=True, text=True)
         if said.returncode:
-            raise marks.Broken(f"cmake could not begin in {build}:\n{said.stdout}{said.stderr}")
+            raise marks.Broken(f"cmake could not start in {build}:\n{said.stdout}{said.stderr}")
     said = subprocess.run(["cmake", "--build", build, "--target", target], capture_output=True, text=True)
     if said.returncode:
         lines = said.stdout.splitlines()

@@ -57,7 +57,7 @@ std::string place(size_t n, const Shape& shape) {
   return at;
 }
 
-// The hint of a usual mistake that gives these values in any formula; empty if none is known.
+// The hint for a usual mistake that gives these values in any formula; empty if none is known.
 std::string usual(const Values& got, const Values& expected, double tolerance) {
   const auto is = [&](const auto& f) {
     for (size_t n = 0; n < got.size(); ++n)

@@ -40,7 +40,7 @@ struct AddCase {
 // A usual mistake, and the values that it gives.
 struct Mistake {
   std::string hint;
-  Values gives;  // or not_finite, for numbers that are not finite in any place
+  Values gives;  // or not_finite: a number that is not finite, in any place
 };
 inline const Values not_finite = {std::nan("")};
 
@@ -63,7 +63,7 @@ void check(const std::string& formula, double got, double expected, const std::v
 // The usual mistake behind an exception or a signal that ends the case from here on.
 void explain_end(const std::string& hint);
 
-// Fails the case unless work() throws BadInput. Wrong and Hole, which are no std::exception, go through.
+// Fails the case unless work() throws BadInput. Wrong and Hole, which are no std::exception, pass through.
 template <class Work>
 void expect_refusal(const std::string& what, const Work& work, const std::string& hint) {
   try {

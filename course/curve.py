@@ -1,4 +1,4 @@
-"""A page with the accuracy of a student's engine, beside the project's, on longer strings than those of training.
+"""A page with the accuracy of a student's engine, next to the project's, on longer strings than those of training.
 
 Both curves are computed when they are asked for, by one program (course/curve.cpp), once from the student's folder and
 once from the project's own bodies.
@@ -39,7 +39,7 @@ def projects_folder(folder):
 
 
 def curves_of(programs, steps, plan):
-    """The curve {length: percent} of each program; they run at once, as each uses one core."""
+    """The curve {length: percent} of each program; they run at once, because each uses one core."""
     running = [subprocess.Popen([program, str(steps), *plan[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, errors="replace") for program in programs]
     curves = []
@@ -57,7 +57,7 @@ def compared(mine, theirs):
     """One sentence about two curves."""
     apart = [length for length in mine if abs(mine[length] - theirs[length]) > 0.005]
     if not apart:
-        return "yours is the project's, number for number"
+        return "yours equals the project's, number for number"
     widest = max(apart, key=lambda length: abs(mine[length] - theirs[length]))
     return (f"yours and the project's differ at {len(apart)} of {len(mine)} lengths, most at {widest}: "
             f"{mine[widest]:.1f} % and {theirs[widest]:.1f} %")

@@ -12,7 +12,7 @@ void start_products() {}
 void start_sums_in(const void*, const void*) {}
 Extent where_sums_go() { return {}; }
 void check_device_memory(const void*) {}
-// NOLINTNEXTLINE(performance-unnecessary-value-param): as cuda/queue.h declares it, whose own one keeps it
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as cuda/queue.h declares it: the real one keeps it
 void run_or_record(std::function<void()> launch) { launch(); }
 
 }  // namespace poslab::cuda
@@ -23,7 +23,7 @@ namespace course {
 template <class Work>
 void emulated(const std::string& formula, const Work& work) {
   const std::pair<const char*, const char*> reasons[] = {
-      {"nobody in this block has written",
+      {"no thread of this block wrote",
        "a place is read before anyone has written it: __syncthreads() between those who write and those who read"},
       {"reads", "a thread reads what another one writes: __syncthreads() between the two"},
       {"wrote with no barrier", "several threads write the same place: let the first lane of each warp write"},

@@ -36,8 +36,8 @@ __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int 
 }
 
 // Capacities of the kernel's forms. Forms with `sums` (Tiles::diagonals) are made for 80 query rows: then six blocks
-// with r, or eight without r, fit on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
-// 65,536 registers, which is 96 or 80 for each thread.
+// with r, or eight without r, fit on a multiprocessor of an H100 at once. A multiprocessor has 228 KB of shared memory
+// and 65,536 registers, which is 96 or 80 for each thread.
 constexpr Room room_of(bool narrow, bool relative, bool sums) {
   if (sums && relative)
     return {.lanes = 96 / words, .fours = 400 / words, .weights = 1704 / words, .diagonals = 120 / words};
@@ -73,7 +73,7 @@ __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accu
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first takes a query row, leaves gain du and a of the tile in
 // shared memory, and collects dq. Then it takes eight channels of a dk or dv, and goes along the queries. Last, if
-// `sums`, it takes a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`), as
+// `sums`, it takes a diagonal (cuda/row_sums.cuh). If not plain, dk and dv already hold values (are not `empty`):
 // keys that no query of a tile sees are skipped.
 template <int L, bool relative, bool plain, bool sums>
 __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(relative, sums))
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         for (int j0 = of_block.first; j0 < until; j0 += cut.keys) {
           arrived(pool);
           __syncthreads();
-          if constexpr (sums) {       // read for each tile again, as the sums below need the registers
+          if constexpr (sums) {       // read for each tile again: the sums below need the registers
             const int at = me.at * fours;
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
             if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);

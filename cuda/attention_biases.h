@@ -1,5 +1,5 @@
-// Biases of queries (AttentionArgs) as steps of their own: sums in memory, and gradients summed over rows. They are for
-// calls on the general route; the tiles of cuda/logits.cuh add biases as they load queries.
+// Biases of queries (AttentionArgs) in separate steps: sums in memory, and gradients summed over rows. Only the general
+// route needs these steps; the tiles of cuda/logits.cuh add biases as they load queries.
 #pragma once
 #include "cuda/queue.h"
 

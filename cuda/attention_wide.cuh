@@ -1,13 +1,13 @@
 // How the kernels of cuda/attention_wide.cu multiply: rows in shared memory, and tiles of pairs in registers.
 //
-// A block has 64 rows of its own, 16 a warp, and other rows come by in tiles: keys if its own are queries, and queries
+// A block has 64 rows of its own, 16 per warp; other rows come by in tiles: keys if its own are queries, and queries
 // if its own are keys. For 16 own and 8 other rows the tensor core leaves four pairs with each lane, as `multiply_add`
 // in cuda/tensor_cores.cuh says; docs/gpu.md draws them:
 //
 //   lane 4g + t      pairs[m][e]: own row g + 8 (e / 2), row 8m + 2t + e % 2 of the tile
 //
-// As they lie, the pairs are a factor of the next product: its sum over the tile's rows may go in any order, so index t
-// of the sum is row 2t, and index t + 4 is row 2t + 1.
+// In this layout the pairs are a factor of the next product: its sum over the tile's rows may go in any order, so index
+// t of the sum is row 2t, and index t + 4 is row 2t + 1.
 #pragma once
 #include "cuda/logits.cuh"
 #include "cuda/tensor_cores.cuh"

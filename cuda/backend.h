@@ -10,13 +10,13 @@ const Backend& as_backend();
 const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
-// Sets the least number of sequences for which a batch is computed by encoder blocks of one kernel
-// (cuda/encoder_block.cu); returns the previous one. At first it is the number in the environment variable
-// POSLAB_BLOCK_KERNEL, else half of an H100's multiprocessors.
+// Sets the least number of sequences in a batch for which each encoder block is one kernel (cuda/encoder_block.cu), and
+// returns the previous number. At first it is the number in the environment variable POSLAB_BLOCK_KERNEL, else half of
+// an H100's multiprocessors.
 int block_kernel_from(int sequences);
 
 #ifdef POSLAB_EMULATE
-// The emulated device's memory can be touched only while one of these lives, as in each launch and copy; host code
+// The emulated device's memory can be touched only during launches and copies and while one of these lives; host code
 // that reads a device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch
 // thousands keep it open.
 struct DeviceMemoryOpen {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/bundle: on a Debian machine that has it all, packs everything that a machine without network and root needs.
+# tools/bundle: packs, on a Debian machine, everything that a machine without network and without root access needs.
 #
 #   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
 #   .bundle/lib      all shared libraries that these programs load, except glibc

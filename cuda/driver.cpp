@@ -104,7 +104,7 @@ void wait() { check(cudaStreamSynchronize(stream()), "a kernel"); }
 
 Mark mark() {
   cudaEvent_t event;
-  // A thread that trains beside others sleeps while it waits: there may be more of them than cores.
+  // A thread that trains alongside others sleeps while it waits: there may be more such threads than cores.
   const unsigned sleeps = queue_number() ? cudaEventBlockingSync : 0;
   check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | sleeps), "making an event");
   check(cudaEventRecord(event, stream()), "recording an event");

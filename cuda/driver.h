@@ -17,7 +17,7 @@ constexpr int multiprocessors = 132;       // an H100's; work is divided by this
 
 namespace poslab::cuda::driver {
 
-void start();                              // comes before all others but name(); BadInput if there is no GPU or driver
+void start();                              // called before all others but name(); BadInput if there is no GPU or driver
 double free_bytes();                       // bytes of the GPU's memory that no program uses
 double peak_flops();                       // FLOP/s in single precision, at the highest clock
 bool has_tensor_cores();                   // units that multiply TF32 and bfloat16: compute capability 8.0 or later

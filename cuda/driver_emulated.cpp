@@ -163,7 +163,7 @@ void replay(const Recorded& r) {
   for (const auto& launch : all) launch();
 }
 
-std::string cublas() { return "three loops, as the GPU is emulated"; }
+std::string cublas() { return "three loops, because the GPU is emulated"; }
 void multiply(const Gemm& g) {
   for (const void* at : {(const void*)g.a, (const void*)g.b, (const void*)g.c}) check_device_memory(at);
   run_or_record([g] {

@@ -6,7 +6,7 @@
 
 namespace poslab::cuda {
 
-// A Dropout as kernels take it: the stream differs in each step, so it is in the step's data.
+// A Dropout as kernels get it: the stream differs in each step, so it is in the step's data.
 struct DropoutArgs {
   const Stream* stream;                // null: everything is kept
   uint32_t threshold;

@@ -110,8 +110,8 @@ struct Machine {
       present.thread = uint16_t(t), present.warp_barriers = running->warp_barriers;
     }
   }
-  // Switches to the chosen thread; `own` is where this stack resumes. Inlined, as no processor predicts a return that
-  // comes after a jump to another stack.
+  // Switches to the chosen thread; `own` is where this stack resumes. Inlined, because no processor predicts a
+  // return that comes after a jump to another stack.
   [[gnu::always_inline]] void hand_over(fiber& own) {
     left = &own;
     if (running && running->state == Thread::to_begin) running->here = idle_fiber();
@@ -133,7 +133,7 @@ struct Machine {
   }
   [[gnu::always_inline]] void wait(Barrier& b, Site at) {
     if (b.waiting > 0 && !(b.at == at))
-      failure("{} waits at {}:{}, and others of its barrier at {}:{}; let all of them come to one place",
+      failure("{} waits at {}:{}, but others at its barrier wait at {}:{}; let all of them reach one place",
               here(), at.file, at.line, b.at.file, b.at.line);
     Thread& mine = *running;
     b.at = at, mine.barrier = &b, mine.opened = b.opened;
@@ -259,7 +259,7 @@ void sync_warp(unsigned mask, Site at) {
   present.warp_barriers = ++machine->running->warp_barriers;
 }
 
-// The values of this exchange. The previous exchange's values stay, as some lanes may still have to read them.
+// The values of this exchange. The previous exchange's values stay: some lanes may still have to read them.
 template <class T>
 static const T* exchanged(T (Warp::*both)[2][32], unsigned mask, const T& mine, Site at) {
   Warp& w = whole_warp(mask, at);
@@ -280,7 +280,7 @@ void beyond_end(const char* name, int64_t index, int64_t n) {
 void touch(Element& e, bool write, const char* name, int64_t index) {
   const Machine& m = *machine;
   const auto where = [&] { return fmt::format("{} {} {}[{}]", here(), write ? "writes" : "reads", name, index); };
-  if (!write && e.written.interval < m.first_interval) failure("{}, which nobody in this block has written", where());
+  if (!write && e.written.interval < m.first_interval) failure("{}, which no thread of this block wrote", where());
   if (const auto other = note(e, write, 0, m))
     failure("{}, which thread {} {} with no barrier in between", where(), other->thread,
             other->wrote ? "wrote" : "read");

@@ -84,7 +84,7 @@ struct Touch {
 };
 extern constinit thread_local Touch present;     // a touch by the running thread, now
 
-// Of the readers since the block's last barrier it keeps one in each of two warps: no thread is in both warps.
+// It keeps two of the readers since the block's last barrier, from two warps: no thread is in both warps.
 struct Element {
   Touch written;
   struct Read {

@@ -14,7 +14,7 @@
 namespace poslab::cuda {
 namespace {
 
-// Writes o in place of q, as only one thread reads a query. Keys are read a few at a time, as in cuda/attention.cu.
+// Writes o in place of q: only one thread reads a query. Keys are read a few at a time, as in cuda/attention.cu.
 template <bool relative, class Pool>
 __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept,
                                        int b, Matrix queries, Matrix keys, Matrix values) {

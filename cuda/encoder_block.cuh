@@ -7,7 +7,7 @@
 //   matrix 0 | matrix 1 | ... | tile of weights | r (2T+2, C) | biases (H, 2T+2) | figures of the rows (H, Tq)
 //   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
-// A matrix holds a row of C = 64 channels for each slot; its contents change as the block goes on. A product is that of
+// A matrix holds a row of C = 64 channels for each slot; its contents change as the block goes on. A product is one of
 // a matrix and a tile of 64 x 64 weights, which all threads load; its results stay in registers until all have read.
 #pragma once
 #include <type_traits>
@@ -134,7 +134,7 @@ struct PlainSums {                 // on CUDA cores: four rows, each with a four
   template <class Pool>
   __device__ void add_product(Pool& pool, Matrix a, int from, int tile) {
     const int first = a.place(from + row(0), 0);
-    for (int k = 0; k < fours_of_row; k += 2) {                // two fours of a: 8 rows of the tile lie alike
+    for (int k = 0; k < fours_of_row; k += 2) {                // two fours of a: 8 tile rows lie the same way
       const int eight_rows = tile + tile_place(4 * k, column(0));
       UNROLL for (int part = 0; part < 2; ++part) {
         Four left[4];

@@ -9,7 +9,7 @@
 //   dr_n = scale sum over ij with row n: du_ij (q_i + v)                         dx = ds1 + dq Wq^T + dk Wk^T + dv Wv^T
 //
 // The logits are computed three times, once for each way to add them up: along the keys, the queries, and the pairs of
-// one distance. Then each sum has one owner, and no weight is ever stored.
+// one distance. So each sum has one owner, and no weight is ever stored.
 //
 // The contents of each matrix in shared memory, from left to right:
 //

@@ -1,5 +1,5 @@
 // The feed-forward network: hidden = max(x w1 + b1, 0), y = hidden w2 + b2. Backward: dh = dy w2^T [hidden > 0], then
-// dx += dh w1^T, dw1 += x^T dh, dw2 += hidden^T dy and the sums of rows: products independent of dh share its launch.
+// dx += dh w1^T, dw1 += x^T dh, dw2 += hidden^T dy and the sums of rows: products that do not need dh share its launch.
 #include "cuda/partial_sums.h"
 
 namespace poslab::cuda {

@@ -1,4 +1,4 @@
-// to_i = value: sets memory of the GPU to its first values, and clears sums.
+// to_i = value: sets memory of the GPU to initial values, and clears sums.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

@@ -1,4 +1,4 @@
-// y_i = table[at_i], and backward dtable[at_i] += dy_i, where several rows may meet in one entry of the table.
+// y_i = table[at_i], and backward dtable[at_i] += dy_i, where several rows may add to one entry of the table.
 #include "cuda/rows.cuh"
 #include "cuda/sums.h"
 
@@ -20,7 +20,7 @@ __global__ void gather_rows(real* y, const real* table, const int* at, int64_t r
 constexpr int columns_per_lane = 2;
 constexpr int rows_in_flight = 4;  // rows read before the first is added, so that their latencies overlap
 
-// A warp takes 64 columns of one entry and looks through the entries of `rows_per_split` rows, 32 at a time; it adds up
+// A warp takes 64 columns of one entry and looks through the indices of `rows_per_split` rows, 32 at a time; it adds up
 // the matches in order. So no two threads write to one place, and the sum's order is fixed. Without `partial` there
 // is one split.
 __global__ void gather_entries(Accumulator dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,

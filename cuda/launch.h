@@ -57,7 +57,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 #endif
 }
 
-// The same, but after all held-back work on which the kernel may depend. A kernel that reads or writes in front of an
+// The same, but after all held-back work on which the kernel may depend. A kernel that reads or writes before an
 // address that it is given, or far after it, needs a start_sums_in() of its own, as Adam's kernels have.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
@@ -76,7 +76,7 @@ inline int blocks_for(int64_t n, int per_block = threads) {
   return int(blocks < 1 ? 1 : blocks > 4096 ? 4096 : blocks);
 }
 
-// The items of 0 .. n-1 that fall to this thread of the grid: for (const int64_t i : all(n)).
+// The items of 0 .. n-1 that this thread of the grid handles: for (const int64_t i : all(n)).
 struct Items {
   struct At {
     int64_t i, step;

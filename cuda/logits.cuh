@@ -126,7 +126,7 @@ __device__ inline int piece_of(const AttentionArgs& x, int b, int i, int j) {
 
 // -- tiles ------------------------------------------------------------------------------------------------------------
 
-// How a call is cut into blocks and tiles. Kernels take a template parameter L beside it: 1 lane, or 0 for any number.
+// How a call is cut into blocks and tiles. Kernels also have a template parameter L: 1 lane, or 0 for any number.
 struct Tiling {
   int lanes = 1;                             // of a query row
   int sequences = 1, queries = 1, keys = 0;  // a block's sequences and queries, a tile's keys
@@ -175,7 +175,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
     if (room.weights) c.keys = smaller(c.keys, room.weights / c.rows() - 1);
     if (room.diagonals) c.keys = smaller(c.keys, room.diagonals / c.sequences - c.queries + 1);
     c.keys -= c.keys % at_once;
-    if (c.keys > 0) break;  // else tries fewer query rows, until some keys fit beside them
+    if (c.keys > 0) break;  // else tries fewer query rows, until some keys fit next to them
   }
   c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), at_once) * at_once;  // tiles of about equal size
   return c;

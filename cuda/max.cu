@@ -8,7 +8,7 @@ template <int team>
 __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     Found top{-INFINITY, n};
-    for (int p = 0; p < n; p += row.panel) {             // several panels, as here a warp takes long rows too
+    for (int p = 0; p < n; p += row.panel) {             // several panels: here a warp takes long rows too
       real v[per_thread];
       row.read(v, x, p, -INFINITY);
       for (int k = 0; k < per_thread; ++k) {

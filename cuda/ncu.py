@@ -32,7 +32,7 @@ def short(name):
 
 
 def length_of_step(names):
-    """The number n of launches in the last step, known as the n launches before them have the same names."""
+    """The number n of launches in the last step, recognized because the n launches before them have the same names."""
     for n in range(20, len(names) // 2 + 1):
         if names[-n:] == names[-2 * n : -n]:
             return n

@@ -5,16 +5,16 @@
                 of one step
     schemes     steps a second of every encoding
     tests       every test case in a process of its own, side by side
-    naive       the kernels of cuda/naive beside the fast ones
+    naive       the kernels of cuda/naive compared with the fast ones
     population  eight trainings one after the other, and as a population of eight
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
-    bench       steps beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
+    bench       steps compared with PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
     train       Reverse String with relative positions, sequential and randomized; resumes where it was stopped
-    decoder     training steps of decoders, by our products and by cuBLAS, beside PyTorch (eager, compiled and as one
-                graph, with its flash attention) and JAX
-    rerope      the same for ReRoPE at 4,096 tokens, and beside FlexAttention
-    t5          a T5's encoder at 2,048 tokens, beside transformers and JAX
-    generate    tokens that a checkpoint writes, beside transformers and JAX
+    decoder     training steps of decoders, by our products and by cuBLAS, compared with PyTorch (eager, compiled and as
+                one graph, with its flash attention) and JAX
+    rerope      the same for ReRoPE at 4,096 tokens, compared with FlexAttention too
+    t5          a T5's encoder at 2,048 tokens, compared with transformers and JAX
+    generate    tokens that a checkpoint writes, compared with transformers and JAX
 
 Without a stage, all twelve run; with DRY=1 in tiny sizes on the CPU, to see that they work. Each ends within 8 minutes
 or $STAGE_SECONDS, reports parts it had no time for as `not run`, and prints a table last, even if stopped. Exit status
@@ -137,7 +137,7 @@ def naive_lines(said):
 
 def naive(stage, _):
     """A row for each line that `poslab_bench naive` has printed, even if it was stopped."""
-    what = "kernels of cuda/naive beside the fast ones"
+    what = "kernels of cuda/naive compared with the fast ones"
     if DRY:
         return stage.row(what, "skipped", "a dry run")
     status, said = stage.run([stage.bin / "poslab_bench", "naive"])

@@ -1,4 +1,4 @@
-"""The stages of cuda/on_gpu.py that run poslab beside PyTorch, transformers and JAX, by the scripts of bench/."""
+"""The stages of cuda/on_gpu.py that compare poslab with PyTorch, transformers and JAX, by the scripts of bench/."""
 
 import json
 import os

@@ -66,7 +66,7 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 void multiply(const Job&);
 
 // Whether cuBLAS computes products (core/engine.h), one at a time, except those with sums of b's columns. Callers
-// then split no sum, as cuBLAS splits by itself.
+// then split no sum, because cuBLAS splits by itself.
 bool multiplies_by_library();
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z. Returns false and

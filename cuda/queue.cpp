@@ -38,7 +38,7 @@ void* check_allocated(void* at, size_t bytes) {
 }
 
 // A step's uploads: chunks on the device, always filled in the same order, so that a value lies where it lay when the
-// step was recorded. On the host each has a few copies, as the GPU may still be reading the copies of earlier steps.
+// step was recorded. On the host each has a few copies: the GPU may still be reading the copies of earlier steps.
 class Uploads {
  public:
   void rewind() {
@@ -296,7 +296,7 @@ real* memory_for_good(int64_t n) {
   return static_cast<real*>(check_allocated(driver::device_memory(bytes), bytes));
 }
 
-// Outgrown memory is kept, as recorded steps still point there. Each piece is a quarter larger than the one before,
+// Outgrown memory is kept: recorded steps still point there. Each piece is a quarter larger than the one before,
 // so all of them together are less than five times the last one.
 real* scratch(int buffer, int64_t n) {
   auto& [at, size] = queue().scratch[size_t(buffer)];

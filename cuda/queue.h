@@ -1,6 +1,6 @@
 // The queue of work of the GPU that the calling thread uses (core/platform/own_queue.h): work runs in the order
 // in which it was started, while the host goes on. A training step is recorded once and then replayed with one call
-// (core/backend.h); here is the part that launches need.
+// (core/backend.h); this file has the part that launches need.
 #pragma once
 #include <array>
 #include <cstddef>

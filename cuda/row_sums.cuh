@@ -49,7 +49,7 @@ inline OfDiagonals of_diagonals(const AttentionGrads& d, const AttentionArgs& x)
   n.pitch = (n.r + n.bias + 3) / 4 * 4;
   return n;
 }
-// Row 0 of the sums has to be that of dr, as sums that wait are found by the address of the whole (cuda/launch.h).
+// Row 0 of the sums has to be that of dr: sums that wait are found by the address of the whole (cuda/launch.h).
 inline bool diagonals_fit(const AttentionGrads& d, const AttentionArgs& x) {
   return (!d.r && !d.bias) ||
          (row_of_distance_0(x) == x.queries - 1 && x.batch * of_diagonals(d, x).pitch <= most_diagonal_sums);
@@ -178,7 +178,7 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 }
 
 // A block takes a few rows, and searches the whole table of pairs for them; each warp has its share, and sums
-// of its own. A warp takes several pairs at a time, as each read waits for memory. With du alone it takes one: the bias
+// of its own. A warp takes several pairs at a time: each read waits for memory. With du alone it takes one: the bias
 // of T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the
 // weights come from g, or else from du of all sequences, and a pair adds one product.
 // Blocks: (rows / at_once, columns / 64)

@@ -13,8 +13,8 @@ namespace poslab::cuda {
 
 constexpr int per_thread = 8;
 
-// All threads of a block go through the loop until the block has no row left, as they meet in shuffles and barriers: a
-// team without a row has one of no columns.
+// All threads of a block go through the loop until the block has no row left, because they meet in shuffles and
+// barriers. A team without a row gets one with no columns.
 template <int team>
 struct Row {
   static constexpr int lanes = team < warp ? team : warp, panel = per_thread * team, together = threads / team;

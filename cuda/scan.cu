@@ -1,5 +1,5 @@
 // Running sums along the middle axis of (outer, n, inner). Where the axis is the innermost, a warp takes a row, 32
-// numbers at a time; else a thread takes a column, and its neighbours the columns beside it.
+// numbers at a time; else a thread takes a column, and its neighbours the columns next to it.
 #include "cuda/launch.h"
 
 namespace poslab::cuda {

@@ -126,7 +126,7 @@ class Stage:
         self.notes.append(text)
 
     def write(self, name, fields):
-        """A file of data, and a note beside it of the programs that made it."""
+        """A file of data, with a note about the programs that made it."""
         now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         about = {"stage": self.name, "time": now, "commit": commit(self.bin)}
         (OUT / f"{name}.json").write_text(json.dumps(about | fields, indent=1) + "\n")
@@ -163,7 +163,7 @@ def commit(programs):
 
 def how_it_ended(status):
     if status is None:
-        return "stopped as time was up"
+        return "stopped because time was up"
     return f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
 
 

@@ -33,7 +33,7 @@ static std::atomic<int>& fewest_sequences() {
     const char* const end = text + std::strlen(text);
     if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)
       bad_input("POSLAB_BLOCK_KERNEL={}: give a whole number, 1 or more: the least number of sequences "
-                "for which a batch is computed by encoder blocks of one kernel", text);
+                "in a batch for which each encoder block is one kernel", text);
     return value;
   }();
   return n;

@@ -1,4 +1,4 @@
-// How attention reads and writes: four or eight channels at a time, as 16 bytes are the widest load.
+// How attention reads and writes: four or eight channels at a time, because 16 bytes are the widest load.
 #pragma once
 #include "cuda/launch.h"
 

@@ -1,5 +1,5 @@
 // A small language model learns a made-up language that copies from far away (tasks/language/copy_grammar.h), on texts
-// of 128 tokens. Prints its loss on longer texts, with RoPE as trained and with ReRoPE in its place, beside the least
+// of 128 tokens. Prints its loss on longer texts, with RoPE as trained and with ReRoPE in its place, next to the least
 // possible loss.
 #include <fmt/format.h>
 

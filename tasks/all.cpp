@@ -1,5 +1,5 @@
-// The only list of tasks: the fifteen of table 1 of Ruoss et al. 2023, in its order. A new task is its file, its name
-// in tasks/all.h, and a place after these.
+// The only list of tasks: the fifteen of table 1 of Ruoss et al. 2023, in its order. A new task needs its file, its
+// name in tasks/all.h, and a place after these.
 #include "tasks/all.h"
 
 #include <map>

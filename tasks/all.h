@@ -1,4 +1,4 @@
-// The tasks, one function each, defined in the file of its name: for tasks/all.cpp. All other code calls task(name).
+// The tasks: a function for each, in the file of the same name. Only tasks/all.cpp calls them; other code: task(name).
 #pragma once
 #include "tasks/task.h"
 

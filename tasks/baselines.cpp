@@ -1,5 +1,5 @@
 // Accuracy without understanding of the task (spec B.1, finding 4). A predictor is fitted on some draws of the task and
-// scored on others: on the draws that it was fitted to it looks too good, by 2 % with 400 fair bits for each slot.
+// scored on others: on the draws that it was fitted to, it looks too good, by 2 % with 400 fair bits for each slot.
 #include <algorithm>
 
 #include "core/error.h"
@@ -50,8 +50,8 @@ double majority(const Task& task, int length, int samples, uint64_t seed, const 
 
 // One symbol for all slots, from the count of each input symbol: each input is put into other orders, and the most
 // frequent symbol of their answers is given in all slots. Forty answers are few where the content says little
-// (brackets), so as many answers to inputs of any content are added. The score is over the input's own answer and those
-// to ten further inputs of its content: the same on average, and steadier.
+// (brackets), so forty answers to inputs of any content are added. The score is the mean over the input's own answer
+// and those to ten further inputs with its content, which varies less.
 double content_only(const Task& task, int length, int samples, uint64_t seed, const std::vector<Counts>& any_content) {
   constexpr int orders_tried = 40, further = 10;
   Counts prior(size_t(task.symbols_out), 0);

@@ -16,8 +16,8 @@ int uniform(const CurriculumSpec& spec, Rng& rng, int64_t) { return rng.between(
 
 int fixed(const CurriculumSpec& spec, Rng&, int64_t) { return spec.longest; }
 
-// 1 + floor(step / (steps / longest)): "regular increase" from 1 by 1, spread so that the run ends with the longest. Of
-// its two forms this is the plain one: the current length, not a draw from all lengths so far.
+// 1 + floor(step / (steps / longest)): "regular increase" from 1 by 1, spread so that the run ends with the longest.
+// This is the plainer of its two forms: the current length, not a draw from all lengths so far.
 int increasing(const CurriculumSpec& spec, Rng&, int64_t step) {
   return int(1 + std::min(step, spec.steps - 1) * spec.longest / spec.steps);
 }

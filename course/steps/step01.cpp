@@ -111,7 +111,7 @@ CASE("which shape two shapes broadcast to") {
   check("(5) and (2, 3, 5): (2, 3, 5)", of({5}, {2, 3, 5}), {2, 3, 5});
   check("(3, 1) and (2, 1, 4): (2, 3, 4)", of({3, 1}, {2, 1, 4}), {2, 3, 4});
   check("(2, 3) and (2, 4) are refused, by bad_input", of({2, 3}, {2, 4}), {-1},
-        {{"3 and 4 do not fit, as none of them is 1", {2, 4}}, {"3 and 4 do not fit, as none of them is 1", {2, 3}}});
+        {{"3 and 4 do not fit: neither of them is 1", {2, 4}}, {"3 and 4 do not fit: neither of them is 1", {2, 3}}});
   check("(2, 3) and (2) are refused: from the right, 3 does not fit 2", of({2, 3}, {2}), {-1},
         {{"from the left it would fit, but shapes are lined up from the right", {2, 3}}});
 }

@@ -180,7 +180,7 @@ CASE("a gradient that was cleared is overwritten") {
   backward(sum_all(x + Tensor::full({2}, 1)));
   check(
       "d (x + 1) / dx = 1", x.grad(), {1, 1},
-      {{"an old gradient is added to, though the accumulator is `empty`: read `empty` once, as it is false the second "
+      {{"an old gradient is added to, though the accumulator is `empty`: read `empty` once; it is false the second "
         "time",
         {101, 101}}});
 }
@@ -272,6 +272,6 @@ CASE("two uses of one result") {
   const Tensor x = leaf({1}, {3}), y = x * x;
   backward(y * y + y);
   check("d (x^4 + x^2) / dx = 4 x^3 + 2 x", x.grad(), {114},
-        {{"the gradient of x^4 alone: the second use's is lost", {108}},
+        {{"this is the gradient of x^4 alone: that of the second use is lost", {108}},
          {"the gradient of the first use is lost: = in place of +=", {6}}});
 }

@@ -177,7 +177,7 @@ CASE("the derivative of cross-entropy") {
          {"dloss is missing: the loss may be multiplied by something", slope(0.5, true)},
          {"the 1 at the target is missing", slope(1.5, false)},
          {"it is divided by the classes, and not by the rows", slope(1, true)},
-         {"p is not divided by its sum: the forward pass leaves it so for this one", each([&](int i, int j, int at) {
+         {"p is not divided by its sum: the forward pass has to divide it before", each([&](int i, int j, int at) {
             const double top = i == 0 ? 4 : 0.5;
             return 1.5 * (std::exp(x[size_t(at)] - top) - (j == right[i] ? 1 : 0));
           })},

@@ -66,9 +66,9 @@ CASE("LayerNorm") {
         1e-5);
 }
 
-CASE("LayerNorm of a row whose numbers are all alike") {
+CASE("LayerNorm of a row whose numbers are all equal") {
   const Tensor x = Tensor::full({1, n}, 7), gain = Tensor::full({n}, 2), bias = Tensor::full({n}, 3);
-  check("y = bias, as std = sqrt(0 + 1e-5)", norm(x, gain, bias), Values(n, 3.),
+  check("y = bias, because x - mean = 0; std = sqrt(0 + 1e-5)", norm(x, gain, bias), Values(n, 3.),
         {{"0 / 0: epsilon is missing inside the root", not_finite}});
   Values small(n);
   for (int j = 0; j < n; ++j) small[size_t(j)] = j % 2 ? 1e-3 : -1e-3;

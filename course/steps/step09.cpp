@@ -57,7 +57,7 @@ CASE("the vector of a position") {
   const Values at = {0, 1, 7, 2.5};
   const auto wrong = [&](const char* hint, const Form& f) { return Mistake{hint, vectors(at, f)}; };
   check("y_p = [sin(p f_0), .., sin(p f_2), cos(p f_0), .., cos(p f_2)]", sinusoid(at, C), vectors(at),
-        {wrong("sines and cosines take turns; here the sines come first, then the cosines", {.halves = false}),
+        {wrong("sines and cosines alternate; all sines should come first, then all cosines", {.halves = false}),
          wrong("the cosines come first; it should be the sines", {.cosine_first = true})});
   check("of a negative position: sin(-a) = -sin(a), cos(-a) = cos(a)", sinusoid(Values{-3}, C), vectors({-3}));
 }

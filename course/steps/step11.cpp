@@ -82,7 +82,7 @@ CASE("the shift: which row of the table a pair reads") {
   for (int i = 0; i < queries; ++i)
     for (int j = 0; j < keys; ++j) read.push_back(double(other.pair(i, j)));
   check("where x.pairs has a list, row pairs[i][j]", {queries, keys}, read, {5, 4, 3, 2, 1, 0, 7, 6},
-        {{"x.pairs is not read: the row goes by slots", expected}});
+        {{"x.pairs is not read: the row is that of the slots", expected}});
   listed.batch = 2;
   for (const int lists : {2, 1}) {
     listed.pairs_batch = lists;

@@ -135,7 +135,7 @@ CASE("random offsets, for schemes that read distances alone") {
   check("the left side is -r_{T-1} .. -r_1, where the right one is r_1 .. r_{T-1}", left,
         Values(minus_right.rbegin(), minus_right.rend()),
         {{"the left side has no minus", mirrored},
-         {"the left side is not mirrored: it ends with -r_1, beside the 0", minus_right},
+         {"the left side is not mirrored: it ends with -r_1, next to the 0", minus_right},
          {"the left side is not mirrored, and has no minus", right}});
   for (int n = 1; n < T; ++n) {
     if (!(d[size_t(T - 1 + n)] > d[size_t(T - 2 + n)]))

@@ -65,7 +65,7 @@ CASE("ReRoPE: distances end at the window") {
         1e-3);
 }
 
-CASE("ReRoPE: the window is one of positions, also where they are 2 apart, or fall") {
+CASE("ReRoPE: the window counts positions, also where they are 2 apart, or fall") {
   Heads13 x;
   for (const double step : {2., -2.}) {
     std::vector<double> at;

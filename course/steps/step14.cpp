@@ -29,7 +29,7 @@ CASE("the items of a grid") {
     for (int e = 0; e < n; ++e) all.push_back(f(e));
     return all;
   };
-  check("each of n = 500 items falls to one thread, in a grid of 3 blocks of 64 threads: how often", times,
+  check("each of n = 500 items belongs to one thread, in a grid of 3 blocks of 64 threads: how often", times,
         Values(n, 1.),
         {{"threadIdx.x alone: all blocks do the same; add blockIdx.x blockDim.x",
           each([](int e) { return e % all_threads < per_block ? +blocks : 0; })},
@@ -44,7 +44,7 @@ CASE("the items of a grid") {
             return count;
           })}});
   check(
-      "item i falls to thread i mod 192 of the grid: neighbours take neighbours, so that a warp loads 128 bytes at "
+      "item i belongs to thread i mod 192 of the grid: neighbours take neighbours, so that a warp loads 128 bytes at "
       "once",
       owner, each([](int e) { return e % all_threads; }),
       {{"each thread has items side by side; then the lanes of a warp load from places that are far apart",

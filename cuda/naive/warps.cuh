@@ -7,7 +7,7 @@
 
 namespace poslab::cuda::naive {
 
-// The items of 0 .. n-1 that fall to this warp of the grid: the same for all its lanes, as shuffles require.
+// The items of 0 .. n-1 that this warp of the grid handles: the same for all its lanes, as shuffles require.
 __device__ inline Items warps(int64_t n) {
   return {(int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp, n, int64_t(gridDim.x) * blockDim.x / warp};
 }

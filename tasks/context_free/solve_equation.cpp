@@ -1,7 +1,7 @@
 // Solve equation: the digit x, modulo 5.   ( 3 - x ) = 4 -> 4
 //   symbols 0-4 digits, 5 +, 6 -, 7 (, 8 ), 9 x, 10 =                                    (spec B.2)
-// An expression of L-2 symbols without products, so x is unique. The hidden digit is the first
-// at or right of a uniform place, around the end. L < 3 has no room: the input is zeros and the answer is 0.
+// An expression of L-2 symbols without products, so x is unique. The hidden digit is the first one from a uniform place
+// to the right, continued at the left end. L < 3 has no room: the input is zeros and the answer is 0.
 #include <algorithm>
 #include <utility>
 

@@ -32,7 +32,7 @@ Text training_text(const Text&);
 Text test_text(const Text&);
 
 // A text whose files are the documents of this one: the stretches between separators that are not empty. A document
-// that the split of a single file cuts in two is left out. No files if the text has no separator.
+// that the split of a single file cuts in two is left out. There are no files if the text has no separator.
 Text documents_of(const Text&, const std::string& separator);
 
 // How many different windows draw_window() may return, at most: one for each byte where one can begin.

@@ -84,7 +84,7 @@ class Pairs {
     for (const auto& [word, count] : counts)
       words_.push_back({bytes_of(word), count}), count_pairs(words_.size() - 1, 1);
   }
-  // The most frequent pair and its count; of equally frequent pairs the smallest. Count 0: no pair is left.
+  // The most frequent pair and its count; among equally frequent pairs, the smallest. Count 0: no pair is left.
   std::pair<Vocabulary::Merge, int64_t> best() const {
     std::pair<Vocabulary::Merge, int64_t> most{};
     for (const auto& [pair, of] : pairs_)

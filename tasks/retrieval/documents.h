@@ -7,7 +7,7 @@ namespace poslab {
 struct Document {
   std::string title, text;
   bool gold = false;                             // holds the answer
-  bool shown = true;                             // may stand beside the gold document in a prompt
+  bool shown = true;                             // may appear with the gold document in a prompt
 };
 struct DocumentQuestion {
   std::string question;

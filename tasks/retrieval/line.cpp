@@ -15,7 +15,7 @@ namespace {
 // Names are different, so there are no more lines than names.
 void check_lines(int lines, const std::string& size) {
   if (lines < 1 || lines > names)
-    bad_input("line: {} has {} lines; take 1 to {}, as each needs a name of its own", size, lines, names);
+    bad_input("line: {} has {} lines; take 1 to {}: each needs a name of its own", size, lines, names);
 }
 
 SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& rng) {

@@ -99,7 +99,7 @@ TEST_CASE("emulation: __syncwarp orders a warp, not a block") {
     });
   };
   CHECK(exchanged(0) == "");
-  CHECK(holds(exchanged(32), "nobody in this block has written"));
+  CHECK(holds(exchanged(32), "no thread of this block wrote"));
   CHECK(error_of(64, [] {
           SHARED(int, x, 64);
           x[threadIdx.x] = 1;
@@ -196,7 +196,7 @@ TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and 
                 if (blockIdx.x == 0) x[threadIdx.x] = 1;
                 if (x[threadIdx.x] != 1) failure("lost");
               }),
-              "block (1, 0, 0) reads x[0], which nobody in this block has written"));
+              "block (1, 0, 0) reads x[0], which no thread of this block wrote"));
   CHECK(holds(error_of(64, [] {
                 if (threadIdx.x == 0) __syncwarp();
                 else __syncthreads();
@@ -206,7 +206,7 @@ TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and 
     if (threadIdx.x % 2) return __syncthreads();
     __syncthreads();
   };
-  CHECK(holds(error_of(64, at_two_places), "let all of them come to one place"));
+  CHECK(holds(error_of(64, at_two_places), "let all of them reach one place"));
   CHECK(holds(error_of(33, [] {}), "multiple of 32"));
   CHECK_THROWS_WITH_AS(emulate::run(dim3(4, 0), 32, [] {}), doctest::Contains("a grid of (4, 0, 1) blocks"), Failure);
 }
