@@ -1,4 +1,4 @@
-// Additions to a list of schemes, samplers or tasks while the program runs, as by a user of the Python module.
+// Additions to a list of schemes, samplers or tasks while the program runs, for example by the Python module.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@ namespace poslab {
 
 // Adds an entry to the list, or replaces one that was added under the same name. The first `built_in` entries are
 // poslab's own. kind: "an encoding", for errors. Throws BadInput for the name of a built-in entry, and for a name with
-// other characters than lower-case letters, digits and _.
+// characters other than lower-case letters, digits and _.
 template <class Thing>
 void add_own(std::vector<Thing>& all, size_t built_in, const std::string& kind, Thing thing) {
   const auto allowed = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; };

@@ -11,8 +11,8 @@
 namespace poslab {
 namespace {
 
-// Parses the whole text; false unless it is a number without a leading space, + or 0x. A number that is too large
-// becomes the largest.
+// Parses the whole text; false unless it is a number without a leading space, + or 0x. A number that is too large for
+// the type becomes the largest one.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;

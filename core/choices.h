@@ -64,7 +64,7 @@ int64_t share_of(const std::string& length, int64_t whole);
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
-// Text that reads back as the same number, without the + of an exponent ("1e16"), as a + separates groups of heads.
+// Text that reads back as the same number, without the + of an exponent ("1e16"): a + separates groups of heads.
 std::string spelled(double);
 std::string to_string(Range);   // "1 .. 16777216"
 

@@ -37,7 +37,7 @@ struct Attention {
   // elements of the arrays; seen: pairs that are not masked
   double q, k, o, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias, tables, seen;
   explicit Attention(const AttentionArgs& args) {
-    // All fields by name: when one is added, this does not compile until it is counted here.
+    // All fields are named: when one is added, this does not compile until it is counted here.
     const auto& [B, Tq, Tk, H, G, D, Dv, causal, offset, scale, pieces, N, piece, v_at, q_rel_at, r_at, gain_at,
                  bias_at, temperature_at, temperature_batch, temperature_heads, key_lengths, pairs, pairs_batch, R,
                  q_bias_at, q_rel_bias_at] = args;
@@ -48,7 +48,7 @@ struct Attention {
     temperature = temperature_at ? double(temperature_batch) * Tq * temperature_heads : 0;
     q_bias = q_bias_at ? double(H) * D : 0, q_rel_bias = q_rel_bias_at ? double(H) * R : 0;
     tables = (pairs ? double(pairs_batch) * Tq * Tk : 0) + (key_lengths ? B : 0);
-    // Key lengths may lie on a GPU, and are not read: padding is counted too.
+    // Key lengths may be on a GPU, so they are not read: padding is counted too.
     seen = 0;
     for (int p = 0; p < pieces; ++p)
       for (int t = offset; t < offset + Tq; ++t) {

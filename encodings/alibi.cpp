@@ -1,4 +1,4 @@
-// ALiBi (Press et al. 2022): a penalty that grows with the distance, by a slope for each head.
+// ALiBi (Press et al. 2022): a penalty that grows linearly with the distance; each head has its own slope.
 //
 //   s_ij = q_i . k_j / sqrt(D) + m_h ( -|d_ij| + 0.5 [d_ij < 0] )                  d_ij = p_j - p_i
 //
@@ -50,7 +50,7 @@ Scheme alibi() {
                       {"symmetric", false, "without the 0.5 that tells left from right, as under a causal mask"},
                       {"learned", false, "learned slopes exp(a), which begin as ALiBi's"},
                       {"sides", {"both", "split", "two_slopes"},
-                       "without a mask: half of the heads, or learned slopes, for each side"}},
+                       "without a mask: heads see both sides, one side, or both with separate slopes"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && sides_are("split", m, c))

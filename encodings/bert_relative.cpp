@@ -1,5 +1,5 @@
-// A vector for every distance: BERT's relative_key, the form of Shaw et al. 2018, and relative_key_query (Huang et al.
-// 2020, method 4).
+// A learned vector for every distance, as in BERT: relative_key, the form of Shaw et al. 2018, and relative_key_query
+// (Huang et al. 2020, method 4).
 //
 //   s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D)                                       d = p_i - p_j
 //
@@ -42,7 +42,7 @@ is too. BERT models offer this form. Unlike in `shaw`, there is no limit beyond 
 distances look alike: distances that training has not seen keep untrained vectors.)",
     .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
     .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",
-    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+    .shows = always("The logits if queries and keys are 1 in every channel: the term of the distance plus a constant."
                     ""),
     .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }}};

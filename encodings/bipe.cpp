@@ -1,4 +1,4 @@
-// BiPE (He et al. 2024, arXiv 2401.16421; github.com/zhenyuhe00/BiPE): a place in a segment, and the segment's number.
+// BiPE (He et al. 2024, arXiv 2401.16421; github.com/zhenyuhe00/BiPE): the place in a segment, and its number.
 //
 //   h_i = x_i + table[p_i]                                           inside: p_i, counted within each segment
 //   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D)                     between: n_i = 0, 1, 2, ..., number of the segment

@@ -47,7 +47,7 @@ number of counted tokens from there to the query, so a query can ask for the thi
 far away that is. With signed=on a gate can also count down, as opening and closing brackets do.)",
     .formula = "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   z_ij = q_i . k_j / sqrt(D)",
     .source = "Golovneva et al. 2024", .doors = "3",
-    .shows = always("The term added to the logits of queries and keys with 1 in every channel: none before training."
+    .shows = always("The term added to the logits if queries and keys are 1 in every channel: 0 before training."
                     ""),
     .pictures = {.matrix = always(PairPicture{Quantity::unit_contents, [](auto& e, auto& m, auto& p) {
       const Heads in = all_alike(m, p.time(), 1);

@@ -30,7 +30,7 @@ Scheme deberta() {
           .options = {{"clip", 512, {4, 65536}, "k: distances beyond it look alike (version 2: 256)"},
                       {"c2p", true, "the query's content is compared with the distance"},
                       {"p2c", true, "the key's content is compared with the distance"},
-                      {"log", false, "buckets of distances that grow beyond k/2, as in version 2"},
+                      {"log", false, "distances beyond k/2 share buckets that grow, as in version 2"},
                       {"p2c_rows", {"paper", "released"}, "released: p2c too looks up t(p_i - p_j), as the code does"}},
           .reads = [](const Choices& c) { return c.on("c2p") || c.on("p2c") ? Reads::distances : Reads::nothing; },
           .make = [](Params p, const ModelShape& m, const Choices& c, int) {
@@ -66,7 +66,7 @@ vector, from which two projections make the vectors that queries and keys are co
     .formula = "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
                "t(d) = clip(d + k, 0, 2k - 1)",
     .source = "He et al. 2021", .doors = "3",
-    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+    .shows = always("The logits if queries and keys are 1 in every channel: the term of the distance plus a constant."
                     ""),
     .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },

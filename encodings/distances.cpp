@@ -1,5 +1,5 @@
-// The distances of a batch. With randomized positions of 0..2047 some 1,200 of 4,095 possible distances occur at
-// T = 40, and nearly all at T = 1500, for 2,250,000 pairs: one row for each distance keeps the paper's form cheap.
+// The distances of a batch, each listed once: schemes compute a row per distance, not per pair. With randomized
+// positions of 0..2047, some 1,200 of 4,095 distances occur at T = 40, and nearly all at T = 1500, in 2,250,000 pairs.
 #include <algorithm>
 #include <cmath>
 
@@ -54,7 +54,7 @@ Distances look_up_whole(const Pairs& pairs, int furthest, const Distance& distan
   return {std::move(value), pairs.rows([&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
-// For any real distances: sorts and searches.
+// Works for any real distances: sorts them and searches.
 template <class Distance>
 Distances look_up_real(const Pairs& pairs, const Distance& distance) {
   std::vector<double> value;
@@ -67,7 +67,7 @@ Distances look_up_real(const Pairs& pairs, const Distance& distance) {
   return {std::move(value), rows};
 }
 
-// distance(numbers, s, i, j), with the numbers as given or as ints.
+// Looks up distance(numbers, s, i, j), with the numbers as ints if they are whole and small.
 template <class Distance>
 Distances look_up(const Pairs& pairs, const std::vector<double>& numbers, double furthest, const Distance& distance) {
   const bool small =

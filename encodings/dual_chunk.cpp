@@ -3,7 +3,7 @@
 //   rho = q - (p_j mod s),  q = p_i mod s                     where both are in one chunk
 //                           q = min(p_i mod s + s, s + w - 1) where j is in the chunk before
 //                           q = s + w - 1                     where j is in an earlier one
-// s + w = c is the trained length, so no distance reaches it. Released code has q = s + w there (last=released).
+// s + w = c is the trained length, so no distance reaches it. Released code has s + w in line 3 (last=released).
 #include <algorithm>
 #include <cmath>
 

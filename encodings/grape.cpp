@@ -93,8 +93,8 @@ bool absolute(const Choices& c) { return c["form"] == "ap" && c["turns"] == "key
 extern const SchemePages grape_pages;
 Scheme grape() {
   return {.name = "grape",
-          .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or one summed along the path"},
-                      {"turns", {"keys", "both"}, "ap: only keys, as released, so that absolute positions leak in"},
+          .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or a bias summed along the path"},
+                      {"turns", {"keys", "both"}, "ap: R turns only keys, as released (positions leak in), or both"},
                       {"pairs", 4, {1, 512}, "for ap: pairs of channels that a head compares"}},
           .reads = [](const Choices& c) {
             return c["form"] == "ap" ? Reads::positions | Reads::slots : Reads::positions;

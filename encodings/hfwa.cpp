@@ -1,7 +1,7 @@
 // HFWA (Su 2023, kexue.fm/archives/9603): windows with RoPE, and a last layer that sees all keys without positions.
 //
 //   layers 1 .. l-1:  s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where i - j < w
-//   layer l:          s_ij = ln(n_i) / ln(length) q_i . k_j / sqrt(D),  n_i: the keys that query i sees
+//   layer l:          s_ij = ln(n_i) / ln(length) q_i . k_j / sqrt(D),  n_i: number of keys that query i sees
 //
 // Through the windows a slot sees (w - 1)(l - 1) + 1 tokens; Su keeps that below 3/4 of the trained length.
 #include <cmath>

@@ -1,4 +1,4 @@
-// HFWA2 (Su 2023, the series on RoPE, 15): windows with RoPE, and one or two layers between them that see all keys.
+// HFWA2 (Su 2023, series on RoPE, part 15): windows with RoPE, and one or two layers between them that see all keys.
 //
 //   full layer (from 0): floor(l / 2), with full=2 floor(l / 3) and floor(2 l / 3);  w = 32 or 64 in other layers
 //   full layers use RoPE in training; at test they may use ReRoPE, with a window of its own:  rerope=256

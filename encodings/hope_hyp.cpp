@@ -44,7 +44,7 @@ struct Boosts : WholeLogits {
 extern const SchemePages hope_hyp_pages;
 Scheme hope_hyp() {
   return {.name = "hope_hyp",
-          .options = {{"decay", 1.1, {1.0001, 100}, "how fast products fade; above 1, the largest frequency"}},
+          .options = {{"decay", 1.1, {1.0001, 100}, "how fast products fade; above the largest frequency, which is 1"}},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("hope_hyp", m); },
           .make = [](Params, const ModelShape&, const Choices& c, int) { return std::make_unique<Boosts>(c); },

@@ -1,6 +1,6 @@
 // iRoPE (Llama 4, 2025; transformers, modeling_llama4): RoPE, and no positions in every fourth layer.
 //
-//   layer 4, 8, ...:  s_ij = f_i q_i . k_j / sqrt(D),  f_i = 1 + 0.1 ln(1 + floor(n_i / 8192)),  n_i keys seen
+//   layer 4, 8, ...:  s_ij = f_i q_i . k_j / sqrt(D),  f_i = 1 + 0.1 ln(1 + floor(n_i / 8192)),  n_i: keys seen
 //
 // Left out: chunks of 8192 keys, to which Llama 4 limits RoPE layers. Without a mask: "rope|rope|rope|none".
 #include <cmath>
@@ -14,7 +14,7 @@ extern const SchemePages irope_pages;
 Scheme irope() {
   return rotary_layers_scheme(
       {.name = "irope",
-       .options = {{"every", 4, {2, 1024}, "each layer at this interval has no positions"},
+       .options = {{"every", 4, {2, 1024}, "one layer in this many has no positions"},
                    window_option("length", "1L", "number of keys in each step of the temperature", {1, 1 << 24}),
                    {"scale", 0.1, {0, 100}, "height of the temperature's steps"},
                    pairing_option(), rope_base()},

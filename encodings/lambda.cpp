@@ -2,7 +2,7 @@
 //
 //   seen: |i - j| < w, with rho = p_i - p_j,  and the first `sinks` keys, with rho = w however far they are
 //
-// A first key that is after the query has rho = -w, an extension. Left out: top-k keys in middle layers, as released.
+// A first key that is after the query has rho = -w, an extension. Left out: released code's top-k keys (middle layers).
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 
@@ -25,7 +25,7 @@ extern const SchemePages lambda_pages;
 Scheme lambda() {
   return windowed_scheme(
       {.name = "lambda",
-       .options = {window_option("window", "0.5L", "slots of the window, and the distance of the keys before it"),
+       .options = {window_option("window", "0.5L", "slots of the window; first keys beyond it count as this far away"),
                    {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },

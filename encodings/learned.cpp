@@ -15,7 +15,7 @@ Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions
     row.push_back(at - first);
     if (row.back() < 0 || row.back() > table.dim(0) - 1)   // JAX would clamp it silently
       bad_input("learned: position {} is not in the table of {} rows from position {} on; {}", at, table.dim(0), first,
-                row.back() < 0 ? "take positions from there on" : "raise max_position");
+                row.back() < 0 ? "use larger positions" : "raise max_position");
   }
   return x + rows_at(table, row).reshape({p.sequences(), p.time(), x.dim(-1)});
 }
@@ -26,7 +26,7 @@ extern const SchemePages learned_pages;
 Scheme learned() {
   return {.name = "learned", .reads = always(Reads::positions),
           .embed = [](Params p, const ModelShape& m, const Choices&) -> PositionEmbedding {
-            // std 1, the library default of the released code, where 0.02 is usual (spec A.1 (4))
+            // std 1 is the default of the released code's library; 0.02 is usual (spec A.1 (4))
             return [table = p.truncated_normal("table", {m.pool, m.d_model}, 1.0), first = m.first](
                        const Tensor& x, const Positions& at) { return add_rows(x, table, first, at); };
           },

@@ -38,7 +38,7 @@ RotarySpectrum by_list(const HeadAt& t, const Choices& c) {
   return {f, turning == t.channels ? factor_of(c) : 1};
 }
 
-// In partly rotated heads the factor applies only to the rotated channels' part of a logit: its root multiplies these.
+// In partly rotated heads the factor is on the rotated channels' part of a logit: q and k have its root there.
 class InPart : public Rotary {
  public:
   InPart(const ModelShape& m, const Choices& c)

@@ -35,7 +35,7 @@ as with the key. It is Shaw's scheme without the vectors for values, with separa
 head, and with a limit so wide that it covers the length of training.)",
     .formula = "s_ij = q_i . (k_j + a_h[d]) / sqrt(D),   d = clip(p_j - p_i, -k, k)", .source = "Huang et al. 2018",
     .doors = "3",
-    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+    .shows = always("The logits if queries and keys are 1 in every channel: the term of the distance plus a constant."
                     ""),
     .pictures = {.matrix = unit_contents}};
 

@@ -84,7 +84,7 @@ Scheme clipped_rope() {
       {.name = "clipped_rope",
        .options = {long_enough(),
                    {"planes", 0, {0, 1 << 16}, "the number of slowest pairs; 0: those with wavelengths > length"},
-                   {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
+                   {"taper", {"soft", "hard"}, "soft: slowed along half a cosine; hard: none of these pairs turns"},
                    rope_base(), pairing_option()},
        .pages = clipped_rope_pages},
       clipped_frequencies);
@@ -96,7 +96,7 @@ namespace {
 // Every wavelength is below 2 pi base, however wide a head is.
 std::string beyond_wavelengths(const Choices& c, const Extent&) {
   return c.number("length") >= circle * c.number("base")
-             ? fmt::format("length = {} is beyond all wavelengths, up to {:.0f}", c["length"],
+             ? fmt::format("length = {} exceeds all wavelengths, which are below {:.0f}", c["length"],
                            circle * c.number("base")) : "";
 }
 

@@ -128,7 +128,7 @@ reflected queries and keys suffice, even without a mask.)",
     .shows = always("The logit of equal contents, in a sequence of equal contents."),
     .pictures = {.matrix = equal_contents},
     .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
-             .of_slots =  // M_t, the two products that form it, and vectors: w_t, q_t and k_t on their way
+             .of_slots =  // M_t, the two products that form it, and vectors that lead to w_t, q_t and k_t
              [](const ModelShape& m, const Choices& c) {
                return c.on("reflect") ? m.head_dim() * (3. * m.head_dim() + 14) : 0.;
              },

@@ -98,7 +98,7 @@ std::string words(Quantity q) {
     case Quantity::unit_contents: return "the logit of contents of 1";
     case Quantity::embeddings: return "the cosine of the vectors added to the embeddings";
     case Quantity::weight: return "a weight";
-    case Quantity::order: return "the order of asking";
+    case Quantity::order: return "the order in which keys are visited";
     case Quantity::several: return "several quantities, by head";
   }
   return {};

@@ -41,7 +41,7 @@ struct PoPE : Encoding {
 extern const SchemePages pope_pages;
 Scheme pope() {
   return {.name = "pope",
-          .options = {{"start", {"zero", "uniform"}, "the learned angles before training: 0, or anywhere"}},
+          .options = {{"start", {"zero", "uniform"}, "the learned angles before training: 0, or uniformly random"}},
           .reads = always(Reads::positions), .make = layer_of<PoPE>, .pages = pope_pages};
 }
 

@@ -1,4 +1,4 @@
-// The times at which positions are drawn. The paper draws once per batch; the released code resamples in every layer
+// When positions are drawn. The paper draws once per batch; the released code resamples in every layer
 // for relative, ALiBi and RoPE, and once per forward pass for the rest; label encoding draws for each sequence (spec,
 // finding 2).
 #include "core/error.h"
@@ -15,7 +15,7 @@ PositionSample::PositionSample(std::vector<Positions> given)
     : resample_(Resample::per_layer), sequences_(1), time_(1) {
   sampler_.thing = {
       .name = "given", .random = given.size() > 1, .draw = [](const Choices&, const Slots&, Rng&) -> Positions {
-        bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
+        bad_input("positions: given for fewer layers than the model has; give one set for all layers, or one for each");
       }};
   for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
 }

@@ -1,9 +1,9 @@
-// ReRoPE (Su 2023, kexue.fm/archives/9708; github.com/bojone/rerope): RoPE up to a distance of w, and none larger.
+// ReRoPE (Su 2023, kexue.fm/archives/9708; github.com/bojone/rerope): RoPE in which no distance exceeds w.
 //
 //   s_ij = q_i . R(-rho) k_j / sqrt(D),   rho = r if r < w, else w + (r - w) / k         r = p_i - p_j
 //
-// `leaky` is k: 0 is ReRoPE itself, above 1 Leaky ReRoPE, below 1 the inverse form, for training a model that is then
-// tested as RoPE. A key after the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
+// `leaky` is k: 0 is ReRoPE itself (k infinite), above 1 Leaky ReRoPE, below 1 the inverse form, to train a model for
+// tests as RoPE. A key after the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 

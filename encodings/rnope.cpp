@@ -14,7 +14,7 @@ Scheme rnope() {
       {.name = "rnope",
        .options = {window_option("window", "0.5L",
                                  "most layers see no key that is this many slots away or more"),
-                   {"every", 4, {2, 1024}, "each layer at this interval sees all keys and has no positions"},
+                   {"every", 4, {2, 1024}, "one layer in this many sees all keys and has no positions"},
                    pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if ((layer + 1) % c.whole("every") == 0) return std::make_unique<Encoding>();

@@ -151,7 +151,7 @@ Option pairing_option() {
   return {"pairing", {"interleaved", "half"}, "which channels rope turns together: (2m, 2m+1) or (m, m + half)"};
 }
 
-Option factor_option() { return {"factor", 8., {1, 1e6}, "how many times longer than the trained length"}; }
+Option factor_option() { return {"factor", 8., {1, 1e6}, "length of inputs / trained length"}; }
 
 Option length_option(int least) {
   return Option::length("length", "1L", {double(least), 1 << 24}, "the trained length, in slots");

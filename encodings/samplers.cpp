@@ -40,7 +40,7 @@ Option first_option() {
 Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
   const std::string& name = s.thing.name;
   if (slots.sequences < 1 || slots.time < 1)
-    bad_input("{}: {} sequences of {} slots; both are at least 1", name, slots.sequences, slots.time);
+    bad_input("{}: {} sequences of {} slots; both must be at least 1", name, slots.sequences, slots.time);
   if (const int pool = pool_of(s); slots.time > pool)
     bad_input("{}: {} slots (input and output) but only {} positions; {}", name, slots.time, pool,
               s.choices.has("at") ? "add to the list" : "raise max_position");

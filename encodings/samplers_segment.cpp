@@ -6,7 +6,7 @@
 //   coupled   s_a; with two_ended s_a s_b; with dyadic also s_{a/2} s_{b/2} (rounded down) and a mod 2
 //
 // s is a random subset of the pool, drawn once for all segments and numbers: equal indices get equal numbers in every
-// segment, which is all that a copy has to find. In abacus the empty slots are a number too, the answer.
+// segment, which is all that a copy has to find. In abacus the empty slots count as a number: the answer.
 #include <algorithm>
 
 #include "encodings/samplers.h"
@@ -94,7 +94,7 @@ answer count as a number. Test it without the shift: abacus:shift=0.)",
        .source = "McLeish et al. 2024",
        .options = {{"shift", 99, {0, 1 << 20}, "the largest random number that is added; 0 at test"}, first},
        .random = true, .reads_classes = true, .draw = abacus},
-      {.name = "coupled", .summary = "random numbers for the places in a segment, on request from both ends",
+      {.name = "coupled", .summary = "random numbers for the places in a segment, from both ends if two_ended",
        .about = R"(Each place in a segment has a random number, the same one in all segments. So tokens at equal
 places carry equal numbers, and all others differ. A token can have more numbers, counted from both
 ends (two_ended) and by twos (dyadic), which reversing, copying and sorting by parity need.)",

@@ -3,7 +3,7 @@
 //   randomized    T of N, every subset equally likely; the mean gap is (N + 1) / (T + 1). With `grow` N is a quarter of
 //                 the pool for the first third of that many steps, half for the second third, then all of it
 //   scattered     the same for a pool that grows with T, so that the mean gap is the same at all lengths
-//   log_density   randomized in a random part of the pool: N' with probability ~ ln(1 + 1/N') for T <= N' <= N, and the
+//   log_density   randomized in a random part of the pool, of N' positions, P(N') ~ ln(1 + 1/N') for T <= N' <= N; the
 //                 part begins anywhere. N' = N would be randomized, N' = T contiguous
 //   blocks        runs of neighbours, each run anywhere that keeps the order; the first has 1 .. block slots
 //

@@ -1,4 +1,4 @@
-// Sine and cosine of the position times a learned number, as in x-transformers (spec A.5 (3)):
+// Sine and cosine of the position, scaled by a learned number, as in x-transformers (spec A.5 (3)):
 //
 //   h_i = x_i + scale sinusoid(p_i)                 scale: one number, C^(-1/2) before training
 #include <cmath>
@@ -24,7 +24,7 @@ Scheme scaled_sincos() {
 
 // -- for pages
 const SchemePages scaled_sincos_pages = {
-    .summary = "sine and cosine of the position times a learned number, added to the embedding",
+    .summary = "sine and cosine of the position, scaled by a learned number, added to the embedding",
     .about = R"(The vectors of sincos times one learned number. It begins small, so that positions do not drown
 the symbols in a model whose embeddings are small.)",
     .formula = "h_i = x_i + scale [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "x-transformers",

@@ -4,7 +4,7 @@
 //   angle_thm = T_m sum_{s <= t} phi_shm,   phi (+ e^b) (times sigmoid(x^ gate))     b: (H, D/2), gate: (C, H)
 //   T_m = base^(-2m/D), or rfa: in proportion to tan(u_m / 2), u evenly from 0 to theta pi, the largest being 1
 //
-// As the released code. Left out: a projection for each head with normed weights, other sizes of T and trained ones,
+// Follows released code. Left out: a projection for each head with normed weights, other sizes of T and trained ones,
 // gates of low rank.
 #include <algorithm>
 #include <cmath>

@@ -40,7 +40,7 @@ distance from the query, the other to the value that the query takes from there.
 beyond the limit look alike. With values=off it costs far less, and often works as well.)",
     .formula = "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   d = clip(p_j - p_i, -k, k)",
     .source = "Shaw et al. 2018", .doors = "3 and 4",
-    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+    .shows = always("The logits if queries and keys are 1 in every channel: the term of the distance plus a constant."
                     ""),
     .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },

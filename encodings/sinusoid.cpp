@@ -18,7 +18,7 @@ void check_halves(const char* scheme, int d_model) {
 
 std::vector<double> frequencies(int channels, double base) {
   if (channels < 2 || channels % 2)
-    bad_input("sinusoid: {} channels do not fall into pairs; use an even number", channels);
+    bad_input("sinusoid: {} channels cannot be paired; use an even number", channels);
   std::vector<double> f;
   for (int m = 0; m < channels / 2; ++m) f.push_back(std::pow(base, -2.0 * m / channels));
   return f;

@@ -33,7 +33,7 @@ struct TUPE : Encoding {
     for (double x : at) {
       if (x < first || x > first + pool - 1)
         bad_input("tupe: position {} is not in the table of {} rows from position {} on; {}", x, pool, first,
-                  x < first ? "take positions from there on" : "raise max_position");
+                  x < first ? "use larger positions" : "raise max_position");
       row.push_back(x - first);
     }
     return norm(rows_at(table, row).reshape({p.sequences(), p.time(), C}), gain, bias);

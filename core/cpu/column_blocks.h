@@ -1,5 +1,5 @@
 // The second factor of a product, copied into blocks of 64 columns, each contiguous: in a wider matrix, the rows of
-// such a block would fall into the same few lines of the first cache.
+// such a block would map to the same few lines of the first cache.
 #pragma once
 #include "core/cpu/product.h"
 #include "core/cpu/row_blocks.h"

@@ -61,7 +61,7 @@ void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
                                : for_rows<InMemory>(t, rows, entries, n, f);
 }
 
-// The number of places up to the last with a gradient. Under a causal mask half of the places have none. Adding
+// The number of places up to the last one with a gradient. Under a causal mask half of the places have none. Adding
 // their zeros to sums that begin at 0 would change no bit, unless a place is NaN.
 int places_with_grad(const real* dy, const real* p, int n) {
   while (n > 0 && dy[n - 1] == 0 && p[n - 1] == p[n - 1]) --n;

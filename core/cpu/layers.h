@@ -1,5 +1,5 @@
-// Kernels of whole layers, as in the formulas of core/kernels.def, with any matrix product By::multiply, a few hundred
-// rows at a time, for the engines `naive` and `openblas`. The kernels of `own`, which keep a block of rows in the cache
+// Kernels of whole layers for the engines `naive` and `openblas`: the formulas of core/kernels.def with any matrix
+// product By::multiply, a few hundred rows at a time. The kernels of `own`, which keep a block of rows in the cache
 // from the first operation to the last, are in matmul.cpp, linear.cpp, feed_forward.cpp and gated_feed_forward.cpp.
 #pragma once
 #include "core/cpu/activations.h"

@@ -11,7 +11,7 @@
 namespace poslab::POSLAB_ISA {
 
 typedef uint64_t Lanes64 __attribute__((vector_size(vector_bytes)));
-constexpr int blocks_per_vector = vector_bytes / 8;   // Philox blocks, one to a 64-bit lane
+constexpr int blocks_per_vector = vector_bytes / 8;   // Philox blocks, one per 64-bit lane
 
 // b times the lower half of each lane of a.
 inline Lanes64 wide_product(Lanes64 a, uint32_t b) {

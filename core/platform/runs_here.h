@@ -1,5 +1,5 @@
-// Whether this processor runs an instruction set of the kernels. The build's configuration asks it
-// too (cmake/best_isa.cpp).
+// Whether this processor runs an instruction set of the kernels. The configuration of the build uses
+// it too (cmake/best_isa.cpp).
 #pragma once
 #include <string_view>
 

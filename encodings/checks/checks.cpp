@@ -111,7 +111,7 @@ Outcomes limits(const Setup& setup) {
 Outcomes two_routes(const Setup& setup) {
   const Model model(setup);
   if (dynamic_cast<const ExplicitWeights*>(&*model)) return {{}, "its weights are a tensor: no rows are looked up"};
-  if (dynamic_cast<const HeadGroups*>(&*model)) return {{}, "its groups of heads are looked up on their own"};
+  if (dynamic_cast<const HeadGroups*>(&*model)) return {{}, "each group of heads is looked up by itself"};
   const PositionSample draw = setup.draw();
   const Content content = content_of(setup);
   Scores by_pointer = content.scores(model, draw.at_layer(1));
@@ -226,7 +226,7 @@ Positions first_slots(const Positions& p, int time) {
   return offsets ? Positions::of_offsets(p.sequences(), part) : Positions::of_tokens(p.sequences(), part);
 }
 
-// The last queries against the first slots, for each number of slots up to `slots`.
+// Compares the last queries over the first slots with one full pass, for each number of slots up to `slots`.
 Outcomes decoded(const Setup& setup, int slots, const std::vector<int>& queries) {
   if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
     return {{}, "each sequence has its own offsets, so there is no one table to cut"};
@@ -315,7 +315,7 @@ std::vector<Setup> setups_of(Check::Mask mask, const std::vector<std::string>& s
   return list;
 }
 
-// Whether no distance within T slots exceeds the tested length option, so that its effect is invisible.
+// Whether the setup varies a length option that no distance within T slots exceeds, so that it has no visible effect.
 bool out_of_reach(const Setup& setup) {
   for (const Option& o : setup.scheme.choices.options())
     if (o.kind == Option::Kind::length && setup.variant.starts_with(o.name + "=") &&

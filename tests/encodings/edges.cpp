@@ -49,7 +49,7 @@ TEST_CASE("schemes: frequencies of schemes without rotation, of one with a base,
   CHECK_THROWS_WITH_AS(
       check_pairs("rope", {.heads = 4, .d_model = 64, .head_width = 5}),
       "rope rotates channels in pairs, but a head has 5, an odd number of channels; make the head size even", BadInput);
-  CHECK_THROWS_WITH_AS(frequencies(0), "sinusoid: 0 channels do not fall into pairs; use an even number", BadInput);
+  CHECK_THROWS_WITH_AS(frequencies(0), "sinusoid: 0 channels cannot be paired; use an even number", BadInput);
 }
 
 TEST_CASE("sinusoid: rows that are kept, rows that extend the kept ones, and rows too far out to be kept") {
@@ -147,7 +147,7 @@ TEST_CASE("tupe: a table whose rows begin at position 1 has no row 0") {
   const Content content;
   CHECK_THROWS_WITH_AS(
       model->scores(content.heads(model, six_in_order), six_in_order),
-      "tupe: position 0 is not in the table of 24 rows from position 1 on; take positions from there on", BadInput);
+      "tupe: position 0 is not in the table of 24 rows from position 1 on; use larger positions", BadInput);
 }
 
 TEST_CASE("samplers: a table of offsets may take turns with others, and is refused for a scheme that cannot read it") {

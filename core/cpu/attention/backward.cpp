@@ -9,7 +9,7 @@
 //   dv_j += sum_i a_ij do_i     dq_i += sum_j dx_ij k_j     dk_j += sum_i dx_ij q_i
 //   dq_rel_i += sum_j dx_ij r[pair(i,j)]           dr[p] += sum_ij [pair(i,j) = p] dx_ij q_rel_i
 //
-// dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, which are added in order.
+// dr, dgain and dbias sum over the whole batch: each unit has partial sums of its own, which are added in order.
 #include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {

@@ -97,7 +97,7 @@ inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, i
 }
 
 // Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias whose columns are
-// pairs. With `pairs`, each query row has a table of its own for its keys. Without, all rows read one table of
+// pairs. With `pairs`, each query row has a table of its own for its keys. Without it, all rows read one table of
 // distances: query row i finds key j0 + c in column table_column(i) + c, Transformer-XL's "relative shift".
 struct Tile {
   const Head& h;

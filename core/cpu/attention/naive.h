@@ -1,5 +1,5 @@
-// Attention as in its formula, pair by pair: the first step of docs/attention.md, and the reference with which tests
-// compare the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
+// Attention computed by its formula, pair by pair: the first step of docs/attention.md, and the reference in tests of
+// the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace poslab::naive {
 
-// Reads the arrays for one head of one sequence: element c of a row.
+// One head of one sequence: the indices of element c in its rows of n numbers.
 struct Row {
   const AttentionArgs& x;
   int b = 0, h = 0, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads

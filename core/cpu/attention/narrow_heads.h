@@ -153,7 +153,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
         even = multiply_add(go[c], vj[c], even);
         odd = multiply_add(go[c + 1], vj[c + 1], odd);
       }
-      const Vec ds = a * (even + odd - delta);   // scaled, as go and delta are
+      const Vec ds = a * (even + odd - delta);   // scaled, because go and delta are
       store(a_j + int64_t(j) * width, a), store(dx_j + int64_t(j) * width, ds);
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) dq[c] = multiply_add(ds, kj[c], dq[c]);

@@ -198,7 +198,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     real* to = dx_and_a + n * lanes * S;
     const auto take = [&](int j, bool all_see) {
       const Vec a = exp_unclamped(logit(q, k, n, j, all_see) - shift) * inverse;
-      // scaled, as go and delta are
+      // scaled, because go and delta are
       const Vec ds = Packed::rounded<lanes>(a * (dot(go, v + j * steps) - delta));
       store_queries_interleaved(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));
       return ds;

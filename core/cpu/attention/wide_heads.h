@@ -1,6 +1,6 @@
 // Attention of heads with 16 to 128 channels, in blocks of queries by keys (Rabe & Staats 2021; FlashAttention, Dao
-// 2022): the logits of a block stay in the first cache, the softmax is updated from block to block, blocks without a
-// pair are skipped. As in narrow_heads.h queries are along the vector lanes, so that nothing is summed across lanes.
+// 2022): the logits of a block stay in the first cache, the softmax is updated from block to block, and blocks without
+// a pair are skipped. As in narrow_heads.h queries are along the vector lanes, so that nothing is summed across lanes.
 // Every step is a product of gemm.h between small panels, or a pass over the block:
 //
 //   S^T = K (scale Q)^T      m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j p_ij      P^T = exp(S^T - m')
