@@ -6,8 +6,8 @@ namespace poslab {
 
 // flops: products in the formula count, 2 for a multiply-add, as is usual. Elementwise functions do not count, since
 //   bytes bound their time. Values that a kernel recomputes instead of storing them count once.
-// bytes: every array that is read or written, once. An Accumulator that is added to is read and written; one that is
-//   not needed is neither.
+// bytes: each array that is read or written counts once. An Accumulator that is added to is read and written; if it
+//   is not needed, it is neither.
 struct Cost { double flops = 0, bytes = 0; };
 
 namespace cost {

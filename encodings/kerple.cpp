@@ -1,4 +1,4 @@
-// KERPLE (Chi et al. 2022): the logarithm or a power of the distance r = |p_j - p_i|, learned by each head.
+// KERPLE (Chi et al. 2022): a learned penalty, by the logarithm or a power of the distance r = |p_j - p_i|.
 //
 //   log     s_ij = w_ij q_i . k_j / sqrt(D) - p_h ln(1 + a_h r)
 //   power   s_ij = w_ij q_i . k_j / sqrt(D) - a_h r^p_h                 w_ij = 1, or exp(-b_h r^c_h) if `weight`

@@ -19,7 +19,7 @@ struct Slots {                       // the slots that get positions
   Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
 };
 
-// How positions are drawn: an entry of the only list, encodings/samplers.cpp.
+// How positions are drawn: an entry of the list in encodings/samplers.cpp.
 struct Sampler {
   std::string name, summary, about, source;   // about: at most five lines
   std::vector<Option> options = {};

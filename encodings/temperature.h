@@ -18,7 +18,7 @@ struct Temperature {
   Heads operator()(Heads, const Positions&, const Span&) const;                  // the input of the scheme
 };
 
-// An entry of the only list, encodings/temperature.cpp.
+// An entry of the list in encodings/temperature.cpp.
 struct TemperaturePolicy {
   std::string name = "none", summary = {}, about = {}, source = {}, formula = {};   // about: at most five lines
   std::vector<Option> options = {};

@@ -1,6 +1,6 @@
 // A causal language model built like LLaMA (Touvron et al. 2023) and its relatives from pre-norm blocks with a gated
 // feed-forward network and grouped-query attention, or from gated attention units as in Su's experiments (nn/gau.h).
-// Accepts any scheme, sampler and temperature. Decoding token by token equals the full pass. With stored weights
+// Accepts any scheme, sampler and temperature. Decoding token by token matches the full pass. With stored weights
 // (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: encoders.
 #pragma once
 #include <memory>
@@ -59,7 +59,7 @@ class Decoder {
   // Decoding: cache() has room for `capacity` tokens in each sequence. decode() reads the next n >= 1 tokens (B, n) and
   // returns the logits of the last `outputs`, equal to a full pass over all tokens. pass.positions has a position for
   // every token, cached ones included. If a scheme or sampler depends on the number of slots (Laws::by_length,
-  // Sampler::by_length), the cached keys of all layers after the first come from earlier lengths. Records nothing.
+  // Sampler::by_length), the cached keys of all layers after the first were made at earlier lengths. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 

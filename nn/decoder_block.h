@@ -1,4 +1,4 @@
-// One pre-norm block of LLaMA's shape (Touvron et al. 2023, arXiv 2302.13971), with grouped-query attention:
+// One pre-norm block as in LLaMA (Touvron et al. 2023, arXiv 2302.13971), with grouped-query attention:
 //
 //   s <- s + attention(y) wo,                    y = rms_norm(s)                                     s, y: (B, T, C)
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases

@@ -36,7 +36,7 @@ Tensor FeedForward::fused(const Tensor& x) const {
   return feed_forward(x, w1_.own, no_bias(spec_.d_ff), w2_.own, no_bias(spec_.d_model));
 }
 
-// With stored weights, takes part of the slots at a time, so that a long text's hidden layer need not fit into memory.
+// With stored weights, computes some slots at a time, so that a long text's hidden layer need not fit into memory.
 Tensor FeedForward::operator()(const Tensor& x) const {
   if (!w1_.stored) return fused(x);
   constexpr int part = 1024;

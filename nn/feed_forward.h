@@ -3,7 +3,7 @@
 //   h = act(x w1) * (x w3)        gated (Shazeer 2020): LLaMA with silu, T5 v1.1 with gelu_tanh      x, y: (B, T, C)
 //   h = relu(x w1)                without a gate: T5 (Raffel et al. 2020)
 //
-// Without a gate, the model of an external checkpoint may have another activation than relu.
+// Without a gate, the model of an external checkpoint may have an activation other than relu.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/weight.h"

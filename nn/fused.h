@@ -1,6 +1,6 @@
 // Shortcuts of an encoder block, which change results by rounding only: on a GPU the whole block, or its half after
 // attention, is one kernel (autograd/encoder_block.h); on a CPU embeddings are multiplied by weights once per symbol
-// instead of once per token. nn/block.cpp has the block op by op, where no kernel fits.
+// instead of once per token. Where no kernel fits, nn/block.cpp computes the block op by op.
 #pragma once
 #include <functional>
 #include <optional>

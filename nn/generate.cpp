@@ -19,8 +19,8 @@ void TokenChoice::check() const {
 
 namespace {
 
-// The tokens that may be drawn: the top_k most probable, the largest logit first, and tokens of equal logits by number.
-// Without top_k and top_p no order is needed: all tokens by number.
+// The tokens that may be drawn: the top_k most probable, sorted by logit, largest first, and ties by token number.
+// Without top_k and top_p the order does not matter: all tokens, sorted by number.
 std::vector<int> candidates(const real* logits, int vocabulary, const TokenChoice& choice) {
   std::vector<int> all(size_t(vocabulary), 0);
   for (int i = 0; i < vocabulary; ++i) all[size_t(i)] = i;

@@ -48,7 +48,7 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) co
     if (!buffer) return Tensor();
     if (multiple_ == 1) {
       write(buffer, length_, x);
-    } else {                                       // the slot is data, not an address: adds x to zeros in last slots
+    } else {                          // the slot number is data, not an address: x is added to zeros in the last slots
       const int first = end - multiple_, row = int(x.size());
       const Ids at({1}, {length_ - first});
       kernels(x.device())

@@ -1,4 +1,4 @@
-// The cache of decoding holds, for the tokens so far and in each layer:
+// The cache for decoding holds, for the tokens so far and in each layer:
 //
 //   keys, before any position enters, and values            (B, capacity, G, D), (B, capacity, G, Dv), usually Dv = D
 //   the states that they were projected from, if the scheme reads states             (B, capacity, C)
@@ -6,7 +6,7 @@
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
 // were projected, because a scheme may change a key depending on the newest query: ReRoPE rotates all keys again at
 // each step (Su 2023; spec A.4 (21)). With several sequences a step copies the keys and values of one layer at a time.
-// On a GPU the kept slots are padded to a multiple, so that one recorded step serves as many tokens.
+// On a GPU the kept slots are padded to a multiple of n, so that one recorded step serves n tokens.
 // A copy of a cache has its own length but shares the memory, so only one of the two may be extended.
 #pragma once
 #include <vector>

@@ -1,6 +1,6 @@
 // T5 (Raffel et al. 2020; v1.1: Shazeer 2020): an encoder that reads a text and a causal decoder that writes one, with
 // pre-norm blocks, no biases, and cross-attention without positions. It accepts any scheme and sampler for both
-// self-attentions, and a temperature for the encoder's alone (spec A.3 (16)). Decoding token by token equals the full
+// self-attentions, and a temperature for the encoder's alone (spec A.3 (16)). Decoding token by token matches the full
 // pass. With stored weights (core/params.h) it runs an external checkpoint as its file stores it. Leaves out: dropout
 // of attention's weights, of the hidden layer and of the embedding.
 #pragma once
@@ -34,7 +34,7 @@ struct T5Spec {                                  // defaults: T5-small
   }
 };
 
-// The cache of decoding: keys and values of the tokens so far, and of the encoder's states, projected once.
+// The cache for decoding: keys and values of the tokens so far, and of the encoder's states, projected once.
 struct T5Cache {
   KeyValueCache self;
   std::vector<T5Memory> memory;                  // of each layer

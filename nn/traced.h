@@ -1,4 +1,4 @@
-// Activations in attention, sums in fused norms, and updates, for a trace (nn/trace.h). Without a trace all are free.
+// Activations in attention, sums in fused norms, and updates, for a trace (nn/trace.h). They cost nothing without one.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@ namespace poslab {
 // Attention's result by head, (B, Tq, H, Dv), from v, (B, Tk, G, Dv). A trace may change it, as NAME.attention.heads,
 // and the weights (B, H, Tq, Tk), and read statistics (B, H, Tq, statistics_per_row) and the logits (B, H, n, Tk) of
 // the last n queries, n at most Trace::queries. Throws BadInput if it reads logits of a scheme that has none. terms: if
-// present, the encoding is given by them (nn/fused.h), and nothing is traced.
+// present, they define the encoding (nn/fused.h), and nothing is traced.
 Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&,
               const std::optional<LayerTerms>& terms = {});
 
@@ -24,7 +24,7 @@ Tensor reweigh(Trace*, const std::string& name, const std::function<Tensor()>& w
 ResidualNorm expose(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
                     double epsilon);
 
-// Traces an update of the parameters: constructed before it, while show() is called after it and applies changes.
+// Traces an update of the parameters: constructed before it; show(), called after it, applies changes.
 class TracedUpdate {
  public:
   TracedUpdate(const Params&, Trace*);   // copies the parameters whose updates the trace reads

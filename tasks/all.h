@@ -1,4 +1,4 @@
-// The tasks: a function for each, in the file of the same name. Only tasks/all.cpp calls them; other code: task(name).
+// The tasks: a function for each, in the file of that name. Only tasks/all.cpp calls them; others call task(name).
 #pragma once
 #include "tasks/task.h"
 

@@ -7,7 +7,7 @@ namespace poslab {
 struct Baselines {
   double chance = 0;         // uniform over the output symbols
   double majority = 0;       // always the most frequent symbol of each output slot, found on other samples
-  double content_only = 0;   // the same answer in every slot, from the number of each symbol alone
+  double content_only = 0;   // the same answer in every slot, from the count of each input symbol alone
 };
 Baselines baselines(const Task&, int length, int samples, uint64_t seed);
 

@@ -25,8 +25,8 @@ void draw_shape(Tokens& x, Rng& rng, int length, const Signs& s) {
   }
 }
 
-// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). The value, modulo 5 after every
-// step; -1 if there is none.
+// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). Returns the value, modulo 5
+// after every step; -1 if there is none.
 struct Reader {
   const Tokens& x;
   const Signs& s;

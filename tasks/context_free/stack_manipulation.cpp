@@ -1,6 +1,6 @@
 // Stack manipulation: a stack from bottom to top, then actions; answer the stack from top to bottom, 2, zeros.
 //   0 1 1 POP PUSH0 -> 0 1 0 2 0 0      symbols 0, 1 stack, 2 POP, 3 PUSH0, 4 PUSH1       (spec B.2)
-// Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP on an empty stack: nothing.
+// Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP of nothing: no change.
 #include <algorithm>
 
 #include "tasks/all.h"

@@ -5,7 +5,7 @@
 //   copy k  a_1 ... a_n      the symbols of the clause k before this one, k uniform over 1 .. K
 //
 // After the first K clauses a clause is a copy with probability p. A model that knows this and sees the whole text
-// has the loss, in nats per token in the long run,
+// reaches the loss, in nats per token in the long run,
 //
 //   [ H(p) + (1 - p) (ln A + (n - 1) h) + p ln K ] / (n + 1 + p),    h = 7/4 ln 2,  H(p) = -p ln p - (1-p) ln (1-p)
 //

@@ -26,8 +26,8 @@ struct Text {
   enum class Cut { none, begins, ends } cut = Cut::none;   // a part of a file, which begins or ends within it
   int64_t bytes() const;
 };
-// The files of one side. If no file, or every file, belongs to the test set, the file with the smallest hash changes
-// sides. A single file is split: its last tenth is the test set. Throws BadInput for a text without files.
+// The files of the training or the test set. If one set is empty, the file with the smallest hash moves to it.
+// A single file is split: its last tenth is the test set. Throws BadInput for a text without files.
 Text training_text(const Text&);
 Text test_text(const Text&);
 

@@ -46,7 +46,7 @@ std::string_view next_word(std::string_view text) {
   size_t end = size_t(spaced) + 1;
   const size_t most = std::min(text.size(), longest_word);
   while (end < most && sign_of(text[end]) == sign) ++end;
-  // the last of several spaces goes with the word after it
+  // the last of several spaces belongs to the word after it
   if (sign == Sign::blank && end > 1 && text[end - 1] == ' ' && end < text.size() && sign_of(text[end]) != Sign::blank)
     --end;
   return text.substr(0, end);

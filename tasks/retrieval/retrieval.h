@@ -13,7 +13,7 @@
 
 namespace poslab {
 
-// The place of the answer: 0 at the beginning of the context, 1 at its end. Absent: drawn.
+// The place of the answer: 0 at the beginning of the context, 1 at its end. Absent: drawn at random.
 using Place = std::optional<double>;
 
 struct SymbolQuestion {
@@ -28,7 +28,7 @@ struct TextQuestion {
   double place = 0;
 };
 
-// An entry of the only list, tasks/retrieval/all.cpp.
+// An entry of the list in tasks/retrieval/all.cpp.
 struct Retrieval {
   std::string name, summary, about, source;
   std::vector<Option> options;

@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-// The beginning of a shuffle.
+// The first `count` numbers of a shuffle.
 std::vector<int> different(int count, int below, Rng& rng) {
   std::vector<int> all(static_cast<size_t>(below));
   std::iota(all.begin(), all.end(), 0);

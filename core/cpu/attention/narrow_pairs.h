@@ -24,8 +24,8 @@ struct PairedHead : NarrowHead {
 
   explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
 
-  // Scratch buffers, besides the ones in logits.h. With S = 2 numbers stay in rows, and the same rows serve as pairs of
-  // channels and as pairs of keys.
+  // Scratch buffers in addition to those in logits.h. If S = 2, numbers stay in rows, and the same rows serve as pairs
+  // of channels and as pairs of keys.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
   const real* along_channels(int buffer, const real* rows) const {  // (keys, steps)
     constexpr int W = smaller(lanes, C);
