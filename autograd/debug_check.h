@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-// Prints the op's line. At 4, throws Failure if a result has a NaN or infinity; it names the index and such inputs.
+// Prints the op's line. At 4, throws Failure if a result has a NaN or infinity; names its index and the bad inputs.
 void check_forward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 // The same for the gradients that have flowed into the inputs, once the op's backward function has run.

@@ -4,7 +4,7 @@
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
 //
 // The order of the keys is free, so pieces come one after the other, each with the tiles that its runs of keys touch.
-// cuda/naive/attention.cu has the same without tiles; docs/gpu.md draws the shared memory.
+// cuda/naive/attention.cu computes the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
 

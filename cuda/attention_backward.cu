@@ -6,7 +6,7 @@
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   dr, dgain, dbias, dtemperature, which sum over the whole batch: cuda/row_sums.cuh
 //
-// cuda/naive/attention_backward.cu has the same without tiles; docs/gpu.md draws the shared memory.
+// cuda/naive/attention_backward.cu computes the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
 #include "cuda/row_sums.cuh"
@@ -48,7 +48,7 @@ constexpr Room room_of(bool narrow, bool relative, bool sums) {
 }
 constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
 
-// Sums dk and dv of a tile, (keys, D) and (keys, Dv). A thread sums eight channels of one; a warp sums only dk or dv.
+// Sums dk and dv of a tile, (keys, D) and (keys, Dv). A thread sums eight channels of a key; a warp, only dk or dv.
 template <int L, class Weights, class Rows>
 __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accumulator& dv, int Dv, Weights& weights,
                                         Rows& query_rows, const AttentionArgs& x, const Tiling& cut, int kv_head,

@@ -1,7 +1,7 @@
 // Attention by the formulas alone, for cases that the tiles of cuda/logits.cuh do not cover: rows of more than 256
 // channels, two gradients in one array, and callers that want the weights. A thread computes a weight, or an
-// element of a result, and the weights are in memory, as many as max_weights allows at a time. This route takes any
-// AttentionArgs, and is many times slower.
+// element of a result, and the weights are in memory, as many as max_weights allows at a time. This route accepts
+// any AttentionArgs, but is many times slower.
 #pragma once
 #include "cuda/attention_routes.h"
 

@@ -1,5 +1,5 @@
 // Five statistics of each row of attention, one warp per row. Each lane takes every 32nd key and keeps the same numbers
-// as core/cpu/attention/statistics.cpp keeps for a row; the lanes' shares are then joined in the same way.
+// as core/cpu/attention/statistics.cpp keeps for a row; the lanes' numbers are then combined in the same way.
 #include "cuda/attention_general.cuh"
 
 namespace poslab::cuda {

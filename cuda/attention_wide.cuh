@@ -31,8 +31,8 @@ __device__ inline float number(Pool& pool, int at) {
 #endif
 }
 
-// Brings `rows` rows to index `at`: n channels of `count` rows, the first row at `from` and each next one `step`
-// further; zeros in other rows and channels. They are there after arrived() and a barrier.
+// Copies `rows` rows to index `at`: n channels of `count` rows, the first row at `from` and each next one `step`
+// further; zeros in other rows and channels. The copy is complete after arrived() and a barrier.
 template <int W, class Pool>
 __device__ inline void bring_rows(Pool& pool, int at, int rows, const real* from, int64_t step, int count, int n,
                                   bool whole) {

@@ -79,8 +79,8 @@ std::string cublas() {
   return fmt::format("cuBLAS {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-// cuBLAS stores matrices by columns, and so takes our c for its transpose: c^T = b^T a^T. A b with lines across the sum
-// needs no transposition.
+// cuBLAS stores matrices by columns, so it reads our c as its transpose: c^T = b^T a^T. If the lines of b run across
+// the sum, b needs no transposition.
 void multiply(const Gemm& g) {
   const float one = 1, before = g.add ? 1 : 0;
   check_cublas(cublas_library().multiply(handle(), g.b_along ? transposed : 0, g.a_along ? 0 : transposed, g.n, g.m,

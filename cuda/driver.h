@@ -1,6 +1,6 @@
 // The CUDA runtime as the queue needs it, in a dozen functions: on the GPU (cuda/driver.cpp), or on the CPU where
-// kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue, and
-// waits, marks and recordings are that stream's.
+// kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue;
+// waits, marks and recordings refer to that stream, too.
 #pragma once
 #include <cstddef>
 #include <cstdint>

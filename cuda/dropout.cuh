@@ -1,5 +1,5 @@
 // The factors keep_e / (1 - rate) of elements side by side, see Dropout in core/kernels.h. One Philox call decides over
-// 8 elements: each thread makes one call, and the keep bits, one byte from each call, go round by shuffles, so that the
+// 8 elements: each thread makes one call, and shuffles pass the keep bits on, one byte from each call, so that the
 // elements themselves are read and written in whole lines.
 #pragma once
 #include "cuda/launch.h"

@@ -65,7 +65,7 @@ struct Thread {
   bool can_go_on() const { return state != ended && (!barrier || barrier->opened != opened); }
 };
 
-// The numbers 0 .. n-1, each time in another order; without a seed in numerical order.
+// The numbers 0 .. n-1, in a different order each time; without a seed, in numerical order.
 struct Turns {
   bool shuffled = false;
   std::mt19937_64 random;

@@ -84,7 +84,7 @@ struct Touch {
 };
 extern constinit thread_local Touch present;     // a touch by the running thread, now
 
-// It keeps two of the readers since the block's last barrier, from two warps: no thread is in both warps.
+// Keeps two readers since the block's last barrier, from different warps: any writer is outside one of these warps.
 struct Element {
   Touch written;
   struct Read {
@@ -190,7 +190,7 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, Site at = Site::here()) {
   return __shfl_sync(mask, value, int(poslab::emulate::lane() ^ unsigned(bits)), at);
 }
 
-// Bit i: does lane i say yes?
+// Bit i of the result is set if lane i passes a true condition.
 inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
   const uint64_t* all = poslab::emulate::exchange(mask, yes, at);
   unsigned bits = 0;

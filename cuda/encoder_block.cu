@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(most_block_threads)
 
 }  // namespace
 
-// Blocks of other sizes than the kernels are written for, or that exceed a block's memory, are computed op by op.
+// Blocks of sizes that the kernels are not written for, or that exceed a block's memory, are computed op by op.
 bool encoder_block_fits(const BlockArgs& x) {
   const AttentionArgs& a = x.attention;
   const bool sizes = a.heads == block_heads && a.kv_heads == block_heads && a.head_dim == lane_channels &&

@@ -7,8 +7,8 @@
 //   matrix 0 | matrix 1 | ... | tile of weights | r (2T+2, C) | biases (H, 2T+2) | figures of the rows (H, Tq)
 //   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
-// A matrix holds a row of C = 64 channels for each slot; its contents change as the block goes on. A product is one of
-// a matrix and a tile of 64 x 64 weights, which all threads load; its results stay in registers until all have read.
+// A matrix holds a row of C = 64 channels for each slot; its contents change as the block goes on. A product is a
+// matrix times a tile of 64 x 64 weights, which all threads load; its results stay in registers until all have read.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -123,7 +123,7 @@ struct WeightSquare {
 // lanes that read two fours of every eighth row.
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
-// The results of a warp: 16 rows and half of the columns, four Fours a lane, dealt out as each struct says.
+// The results of a warp: 16 rows and half of the columns, four Fours a lane, in the layout that each struct states.
 struct PlainSums {                 // on CUDA cores: four rows, each with a four of columns
   Four sum[4] = {};
   static __device__ int row(int n) {
@@ -149,7 +149,7 @@ struct PlainSums {                 // on CUDA cores: four rows, each with a four
 };
 
 // On tensor cores, 16 x 8 x 8 at a time. As in cuda/product_tile.cuh, column v of a four belongs to tile v, and indices
-// of the sum are dealt out so that both factors are read in Fours: of 32, lane t has 8t .. 8t + 7.
+// of the sum are assigned so that both factors are read in Fours: of 32, lane t has 8t .. 8t + 7.
 template <Rounding how>
 struct TensorSums {
   float c[4][4] = {};

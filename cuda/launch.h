@@ -47,8 +47,8 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
     emulate::run(blocks, size.threads, [&] { kernel(args...); }, size.shared, given);
   });
 #else
-  // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may
-  // start at the same time with less: so it is always set to the maximum.
+  // A kernel must request more than 48 KB of shared memory. The limit is a property of the kernel, and other threads
+  // may start the same kernel with less at the same time: so it is always set to the maximum.
   if (size.shared > 48 << 10)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, driver::shared_memory()),
           "asking for shared memory");

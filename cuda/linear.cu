@@ -1,5 +1,5 @@
 // The linear layer: y = x w + b, and backward dx += dy w^T, dw += x^T dy, db += sum of rows of dy. The products
-// with the rows split and the products for dx share a launch.
+// whose sums over rows are split share a launch with those for dx.
 #include "cuda/partial_sums.h"
 
 namespace poslab::cuda {

@@ -56,7 +56,7 @@ inline bool in_fours(const AttentionArgs& x) {
   return whole;
 }
 
-// -- where rows are, in rows ------------------------------------------------------------------------------------------
+// -- where each row lies, counted in rows -----------------------------------------------------------------------------
 
 // Channels c .. c + 7 of a query of piece p or of its q_rel, with its bias, times scale.
 __device__ inline Eight scaled_query(const AttentionArgs& x, int p, int64_t query, int head, int c, bool whole) {

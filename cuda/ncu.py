@@ -13,7 +13,7 @@ SHARES = {
     "fma": "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
     "shared": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_active",
 }
-# Every node of a graph is a launch. Clocks are left alone.
+# Profiles every node of a graph as a launch of its own, and leaves the clocks alone.
 OPTIONS = ["--graph-profiling", "node", "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
            "--metrics", ",".join([TIME, REGISTERS, *SHARES.values()])]  # fmt: skip
 MICROSECONDS = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}

@@ -1,7 +1,7 @@
 // LayerNorm and RMSNorm of rows, of x or of s = x + dropout(z). With h = (s - mean) / std, without a mean in RMSNorm,
 // and g = dy gain:
 //   y = gain h + bias     d = ds + (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
-// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks. Where z is a product still to be
+// A block sums dgain and dbias of its rows, and cuda/sums.h adds up the blocks. Where z is a product still to be
 // made, its tiles of whole rows go on to LayerNorm (cuda/product.cu). Read cuda/naive/norm.cu first.
 #include "cuda/dropout.cuh"
 #include "cuda/norm_row.cuh"

@@ -2,7 +2,7 @@
 //
 // A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 indices of the sum go through
 // shared memory; results stay in registers. Teams of threads divide the indices of a step among them, and add up at the
-// end. cuda/naive/linear.cu has the same without tiles; docs/gpu.md draws the shared memory.
+// end. cuda/naive/linear.cu computes the same without tiles; docs/gpu.md draws the shared memory.
 #include <algorithm>
 #include <span>
 #include <tuple>

@@ -1,7 +1,7 @@
 // Races in the emulated GPU's global memory. The kernels are compiled with -fsanitize=thread, so that the compiler
 // calls one of the functions at the end of this file at each load and store. They replace the sanitizer's functions,
 // which know threads of the CPU but not a block's. Every four bytes of the device's memory have a Word (cuda/emulate.h)
-// that knows who touched them last. In one launch, two touches of one Word, at least one of them a write, are a race if
+// that notes who touched them last. In one launch, two touches of one Word, at least one of them a write, are a race if
 // they are by
 //   threads of two blocks,
 //   threads of two warps, and no __syncthreads lies between, or

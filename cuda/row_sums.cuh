@@ -4,7 +4,7 @@
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi    dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //
 // If the sequences share their pairs, the batch is summed first: g_ij = sum_b du_bij q_rel_bi. Then each row gathers
-// the pairs that name it, in a fixed order: atomics would be simpler, but give other bits every time.
+// the pairs that name it, in a fixed order: atomics would be simpler, but give different bits every time.
 //
 // Without a table of pairs a row is a diagonal of du. If the sums of single sequences are few, a block of the backward
 // pass adds up the diagonals of the weights that lie in its shared memory, and du is not written at all.

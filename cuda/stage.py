@@ -12,9 +12,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
-BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage; the rest is to end what runs
+BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage; the last 15 are for ending programs
 
-# DRY=1: every stage, tiny and on the CPU, by the programs of build/release, to find its mistakes before a GPU is there.
+# DRY=1 runs tiny stages on the CPU, with the programs of build/release, to find mistakes before a GPU is there.
 DRY = os.environ.get("DRY") == "1"
 DEVICE = "cpu" if DRY else "cuda"
 

@@ -5,8 +5,8 @@
 
 namespace poslab::cuda {
 
-// Older GPUs have no such tensor cores, and no kernel for these is started there (driver::has_tensor_cores()): such a
-// kernel returns at once, and so compiles to nothing.
+// Older GPUs have no such tensor cores, and no kernel that uses them is started there (driver::has_tensor_cores()): for
+// these GPUs such a kernel compiles to a mere return.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr bool without_tensor_cores = true;
 #else

@@ -27,7 +27,7 @@ struct Generation {
   TokenChoice choice{};
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
-  int tokens = 0;                                // only the first `tokens` of the vocabulary are drawn; 0: all
+  int tokens = 0;                                // only the first `tokens` tokens of the vocabulary are drawn; 0: all
   int bucket = 128;                              // on a GPU: how many tokens one recorded step serves
 };
 // Reads the prompt at once and passes each new token to `take`, which may end the generation by returning false. The

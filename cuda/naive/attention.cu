@@ -1,4 +1,4 @@
-// Attention: a thread computes one number, channel c of o_i, and goes over the keys twice. The fast form is
+// Attention: a thread computes one number, channel c of o_i, and goes over the keys twice. The fast version is
 // cuda/attention.cu.
 //
 //   max_i = max_j s_ij     z_i = sum_j exp(s_ij - max_i)     o_i = sum_j exp(s_ij - max_i) v_j / z_i
@@ -8,14 +8,14 @@
 // does so twice, and loads 80 numbers of v. That makes 1.7 billion loads; q, k and v together are 2 million numbers. A
 // logit is computed 16 times: each of the 8 channels of o_i has a thread that needs it, twice.
 //
-// How the fast form differs, step by step:
+// How the fast version differs, step by step:
 //   1. A thread has all 8 channels of a query row: a logit serves all of them.
 //   2. It goes over the keys once. When a larger logit turns up, the sums so far are scaled down (online softmax), so
 //      that the maximum need not be known before.
 //   3. k and v of a head come into shared memory once for the 80 queries of the block: each number of q, k and v is
 //      loaded once, 2 million loads.
 //   4. It takes four keys at a time, so that four logits are under way while one waits.
-//   5. Kernels for the usual form have no code for gains, pieces, temperatures and lengths.
+//   5. Kernels for the usual case have no code for gains, pieces, temperatures and lengths.
 #include <cmath>
 
 #include "cuda/naive/logits.cuh"

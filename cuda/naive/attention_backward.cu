@@ -1,4 +1,4 @@
-// Attention, backward: a thread computes one number of a gradient, a sum over pairs. The fast form is
+// Attention, backward: a thread computes one number of a gradient, a sum over pairs. The fast version is
 // cuda/attention_backward.cu.
 //
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
@@ -6,10 +6,10 @@
 //   gradients that sum over the whole batch: cuda/naive/row_sums.cuh
 //
 // Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
-// each of these is a sum over 80 pairs whose gradient, of 40 loads, is computed for it alone: 2.1 billion loads each.
+// each of these sums over 80 pairs, and computes the gradient of each pair, 40 loads, anew: 2.1 billion loads each.
 // The gradient at a pair is computed 24 times, for 8 channels of dq, dk and dv.
 //
-// How the fast form differs, step by step:
+// How the fast version differs, step by step:
 //   1. A thread has all 8 channels of a query row, as in the forward pass: one gradient at a pair serves all of dq.
 //   2. It leaves a_ij and du_ij of a tile of keys in shared memory. Then each thread takes some channels of a dk or dv,
 //      and goes along the queries of the block: the same gradient serves dk and dv too, and is computed once.

@@ -1,4 +1,4 @@
-// The linear layer: a thread adds up the products of one result. The fast form is cuda/product.cu.
+// The linear layer: a thread adds up the products of one result. The fast version is cuda/product.cu.
 //
 //   y_ij = sum_k x_ik w_kj + b_j                                 x: (rows, in)  w: (in, out)  b: (out)  y: (rows, out)
 //   dx_ik += sum_j dy_ij w_kj     dw_kj += sum_i x_ik dy_ij     db_j += sum_i dy_ij
@@ -8,7 +8,7 @@
 // catch most of them, but a multiply-add still waits for two loads. dw is worse off: 4,096 threads, too few for a GPU,
 // each go through all 10,240 rows.
 //
-// How the fast form differs, step by step:
+// How the fast version differs, step by step:
 //   1. A block makes a tile of 32 or 64 rows by 64 columns. The tile's inputs come into shared memory once: 2
 //      million loads in place of 84 million, and four numbers at a time.
 //   2. A thread has 8 x 4 results in registers: 12 numbers from shared memory serve 32 multiply-adds; above, 2 serve 1.

@@ -3,7 +3,7 @@
 //   p_ij = scale (q_i . k_j + q_rel_i . r[pair])     u_ij = gain[pair] p_ij + bias[pair]     s_ij = temperature_i u_ij
 //
 // It costs 16 loads for heads of 8 channels, and 32 with r. Kernels call it in a loop over keys or over queries. The
-// fast form, cuda/logits.cuh, loads keys in tiles, and kernels for the usual form leave out the terms that it lacks.
+// fast version, cuda/logits.cuh, loads keys in tiles, and its kernels for the usual case omit terms that are absent.
 #pragma once
 #include "cuda/launch.h"
 

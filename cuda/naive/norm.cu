@@ -1,4 +1,4 @@
-// LayerNorm and RMSNorm of s = x + dropout(z), or of x: a warp takes a row. The fast form is cuda/norm.cu.
+// LayerNorm and RMSNorm of s = x + dropout(z), or of x: a warp takes a row. The fast version is cuda/norm.cu.
 //
 //   y = gain h + bias,  h = (s - mean) / std, mean and std of each row             s, y: (rows, n)   gain, bias: (n)
 //   with g = dy gain:   d = ds + (g - mean(g) - h mean(g h)) / std     dgain += sum dy h     dbias += sum dy
@@ -8,18 +8,18 @@
 // Cost, with rows = 128 x 80 and n = 64, which are 655,360 numbers: forward, s is loaded three times, for the
 // mean, for the variance and for y. Backward it is loaded five times and dy three times: a warp goes over its row four
 // times, and then a thread takes a column of dgain and dbias and goes over all 10,240 rows. These are 64 threads; an
-// H100 has room for 270,336. RMSNorm goes over a row once less. With z, s is made and stored first: x and z are loaded
+// H100 has room for 270,336. RMSNorm makes one pass fewer. With z, s is made and stored first: x and z are loaded
 // once more, s is stored once, and 655,360 calls of Philox decide the dropout. Backward, d is stored and loaded again.
 //
-// How the fast form differs, step by step:
+// How the fast version differs, step by step:
 //   1. A row stays in the registers of its threads, 8 numbers each: s and dy are loaded once (cuda/rows.cuh).
 //   2. A row of 64 has 8 threads, so that a warp has four rows, and no lane is idle while another adds up.
 //   3. Each block sums dgain and dbias of the rows that it has in registers anyway. Only these partial sums, one row
 //      for each of at most 396 blocks, are added up afterwards (cuda/sums.cu).
 //   4. Sum, dropout and norm are one launch: s is stored for the backward pass and not loaded, d never goes to memory.
-//   5. A call of Philox decides over eight numbers, and its bits go round by shuffles: 81,920 calls (cuda/dropout.cuh).
+//   5. A call of Philox decides over eight numbers, and shuffles pass its bits on: 81,920 calls (cuda/dropout.cuh).
 //   6. Where z is a product that is just being made, its tile has whole rows, and the block goes on to their norm: z is
-//      not loaded, and there is one launch less.
+//      not loaded, and there is one launch fewer.
 #include <cmath>
 
 #include "cuda/dropout.cuh"

@@ -1,5 +1,5 @@
 // The gradients of attention that sum over the whole batch: a warp computes one number of a result, its lanes share
-// the query rows. The fast form is cuda/row_sums.cuh, and cuda/sums.cu for the biases of queries.
+// the query rows. The fast version is cuda/row_sums.cuh, and cuda/sums.cu for the biases of queries.
 //
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //   dtemperature_i += sum ds_bij u_bij     dq_bias += sum_bi dq_bi     dq_rel_bias += sum_bi dq_rel_bi
@@ -8,7 +8,7 @@
 // 10,176 numbers. For each of them a warp goes over all 819,200 pairs of the batch, and asks of each whether it is in
 // row p: 8.3 billion questions. With a table of pairs each question is a load.
 //
-// How the fast form differs, step by step:
+// How the fast version differs, step by step:
 //   1. The kernel for dq keeps du: no gradient at a logit is computed again.
 //   2. Sequences that share their pairs are summed first, g_ij = sum_b du_bij q_rel_bi, in lines of memory.
 //   3. Without a table, row p is a diagonal of g, and no thread has to ask. With one, a block looks for 16 rows.
