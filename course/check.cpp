@@ -67,7 +67,7 @@ std::string usual(const Values& got, const Values& expected, double tolerance) {
   if (!all_finite(got) && all_finite(expected))
     return "a number is not finite: something overflows, is divided by 0, or was never written";
   if (is([](double) { return 0; })) return "all are 0: nothing was written or added";
-  if (is([](double e) { return -e; })) return "the sign is turned round";
+  if (is([](double e) { return -e; })) return "the sign is reversed";
   for (size_t n = 0; n < got.size(); ++n)
     if (expected[n] != 0 && std::abs(got[n]) > 1e-6) {
       const double factor = got[n] / expected[n];

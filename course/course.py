@@ -38,7 +38,7 @@ def ours():
 
 
 def begin(folder, step, solved, again):
-    """Steps before `step` stay as the student wrote them; its own bodies become holes."""
+    """Steps before `step` stay as the student wrote them; the bodies of `step` become holes."""
     project, there = ours(), marks.of_folder(folder) if (folder / "course.json").exists() else {}
     if not there and folder.exists() and any(folder.iterdir()):
         refuse(f"{folder} is not empty and has no course.json; give a new folder")
@@ -205,7 +205,7 @@ def grade(folders, out):
         for path in row["changed_outside_the_marks"]:
             print(f"{'':{width}}   changed outside the marks: {path}")
     if any(s["the_projects_bodies"] for row in rows for s in row["steps"]):
-        print("(in parentheses: steps whose bodies are all the project's own; \"all\" leaves them out)")
+        print("(in parentheses: steps whose bodies are all the project's own; \"all\" does not count them)")
     if out:
         write(out, json.dumps(rows, indent=1) + "\n")
     return 1 if any(row["broken"] for row in rows) else 0
@@ -218,15 +218,15 @@ def arguments():
     for step in range(1, marks.steps + 1):
         one = which.add_parser(str(step), help=argparse.SUPPRESS)
         one.add_argument("folder", metavar="DIR", type=pathlib.Path)
-        one.add_argument("--solved", action="store_true", help="take earlier steps that are open from the project")
+        one.add_argument("--solved", action="store_true", help="fill the holes of earlier steps from the project")
         one.add_argument("--again", action="store_true", help="cut its holes again, whatever was written there")
     one = which.add_parser("check", help="run the tests of the step that the folder is at")
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="of another step")
+    one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="test another step")
     one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the result there, too")
     one = which.add_parser("curve", help="a page with your length curve next to the project's, for steps 9 to 13")
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    one.add_argument("--step", type=int, choices=list(curve.plans), help="of another step")
+    one.add_argument("--step", type=int, choices=list(curve.plans), help="use another step")
     one.add_argument("--encoding", metavar="E", help="one more curve: rope:base=100, window:window=4")
     one.add_argument("--positions", metavar="P", default=curve.counted, help="its sampler: randomized:max_position=50")
     one.add_argument("--at-test", metavar="E", help="another encoding when it is tested: rerope:window=8")

@@ -11,7 +11,7 @@ import build
 import marks
 
 first, last = 9, 13                    # the steps that have one
-trained, longest, chance = 20, 100, 20           # strings of up to 20 are trained, up to 100 tested; one of five digits
+trained, longest, chance = 20, 100, 20           # trains on strings of up to 20, tests up to 100; chance: 1 of 5 digits
 training = 1200                        # steps
 colours = "#2563a8 #b03a2e #2e8b57 #8b5a2b".split()
 
@@ -135,6 +135,6 @@ def plan_of(encoding, positions, at_test):
 
 def results_of(folder, step, plan_list, steps):
     """[(title, the student's curve, the project's)]"""
-    programs = [build.built(folder, "curve", step)]                    # first, as it may begin build/ anew
+    programs = [build.built(folder, "curve", step)]                    # first, because it may start build/ anew
     programs.append(build.built(projects_folder(folder), "curve", step))
     return [(plan[0], *curves_of(programs, steps, plan)) for plan in plan_list]

@@ -19,18 +19,18 @@ void run_or_record(std::function<void()> launch) { launch(); }
 
 namespace course {
 
-// work() launches kernels. An error of the emulation is reported with its usual reason.
+// work() launches kernels. An error of the emulation is reported with its usual cause.
 template <class Work>
 void emulated(const std::string& formula, const Work& work) {
   const std::pair<const char*, const char*> reasons[] = {
       {"no thread of this block wrote",
-       "a place is read before anyone has written it: __syncthreads() between those who write and those who read"},
-      {"reads", "a thread reads what another one writes: __syncthreads() between the two"},
+       "a place is read before it is written: call __syncthreads() between the writes and the reads"},
+      {"reads", "a thread reads what another one writes: call __syncthreads() between the two"},
       {"wrote with no barrier", "several threads write the same place: let the first lane of each warp write"},
       {"read with no barrier",
-       "the next call writes while some still read: a second __syncthreads() before the function returns"},
-      {"never reach", "not all threads come to a barrier: none may stand in a branch or loop that some threads skip"},
-      {"wait", "threads stand at different barriers or shuffles: all have to go the same way"},
+       "the next call writes while some threads still read: call a second __syncthreads() before the function returns"},
+      {"never reach", "not all threads come to a barrier: call none in a branch or loop that some threads skip"},
+      {"wait", "threads wait at different barriers or shuffles: all have to take the same branches"},
       {"lane of its warp that has ended", "all 32 lanes take part in a shuffle: none may skip it"},
       {"which has", "an index of shared memory is beyond its end"}};
   try {

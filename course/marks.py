@@ -94,7 +94,7 @@ def with_marks(path, text):
 
         if text.count(words) != 1:
             raise Broken(f"course/holes.toml: '{key}' of {path} is in '{words}', which is there {text.count(words)} "
-                         "times; give words that one line has")
+                         "times; give words that occur once")
         start = first("of its function", 0, lambda line: words in line)
         start = first("that ends with {", start, lambda line: re.search(r"\{ *(//.*)?$", line)) + 1
         indent = re.match(" *", lines[start])[0]

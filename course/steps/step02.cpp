@@ -103,7 +103,7 @@ CASE("backward calls the derivatives from the end") {
   check("which of three ops in a row are called, in which order", doubles(called), {3, 2, 1},
         {{"from the front: the gradient of a result is known only after the ops that read it", {1, 2, 3}},
          {"the last op alone is called", {3}},
-         {"only the last one has a gradient when the others are asked", {3}},
+         {"the others are skipped too early: they get a gradient once the last one's derivative is called", {3}},
          {"none is called: d loss / d loss = 1 has to be filled in first", {}}});
   check("d loss / dx of loss = 2 (2 (2 x))", x.grad(), {8},
         {{"the gradient of the loss itself is 1, and here it is something else", {0}},

@@ -43,7 +43,7 @@ Tensor cleared_leaf(const Values& all) {
 }
 Mistake added_to_old(Values gives) {
   for (double& v : gives) v += 100;
-  return {"+= although dx was empty: its memory holds anything; there it is =", gives};
+  return {"+= is used although dx was empty, so its memory holds anything; use = there", gives};
 }
 
 }  // namespace
@@ -74,8 +74,8 @@ CASE("softmax of large numbers") {
         each([](int, int, int) { return std::nan(""); })},
        {"exp(1000) is infinite: subtract the row's largest number first",
         each([&](int i, int, int at) { return i == 0 ? std::nan("") : softmax_of(x)[size_t(at)]; })},
-       {"a larger number than the row's largest is subtracted; exp(-2003) is 0, and 0 / 0 no number. Each row has its "
-        "own, and it may be below 0",
+       {"a number above the row's largest is subtracted; exp(-2003) is 0, and 0 / 0 is no number. Each row has its "
+        "own largest, which may be below 0",
         each([&](int i, int, int at) { return i == 1 ? std::nan("") : softmax_of(x)[size_t(at)]; })}});
   const Values middle = {-1000, 0, -1000, 1000, 2000, 1000};
   check("the same, where the largest number is in the middle", softmax(Tensor::from(shape, middle)), {0, 1, 0, 0, 1, 0},
@@ -117,7 +117,7 @@ CASE("the derivative of softmax is added to an earlier gradient") {
   backward(sum_all(softmax(alone) * Tensor::from(shape, w)));
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
-  check("dx += ...; only where dx.empty it is =", in.grad(), both,
+  check("dx += ..., but dx = ... where dx.empty", in.grad(), both,
         {{"= in place of +=: the earlier gradient of x is overwritten", only}});
 }
 
@@ -137,7 +137,7 @@ CASE("cross-entropy of two rows") {
   check("loss = mean_i (ln sum_j exp(x_ij) - x_i,target)", double(loss.item()), (a + b) / 2,
         {{"it is the sum over the rows; it should be their mean", {a + b}},
          {"the sum is divided by the number of classes; it should be the mean over rows", {(a + b) / n}},
-         {"the sign is turned round: the loss is -ln p", {-(a + b) / 2}},
+         {"the sign is reversed: the loss is -ln p", {-(a + b) / 2}},
          {"the logarithm is to base 2; it should be the natural one", {(a + b) / 2 / std::log(2.)}},
          {"the target is read from the first row; it should be that of its own row, x[i n + target_i]",
           {(a + b + x[3] - x[0]) / 2}},
@@ -156,10 +156,10 @@ CASE("cross-entropy of large numbers") {
          {"the largest number is subtracted in the sum and not at the target", {expected - 1003 / 2. + 999.5 / 2}}});
   const Values sure = {0, 0, 200, -200, 0, 0};
   check(
-      "a row that is sure and wrong has a large loss, and not an infinite one",
+      "a row that is confident and wrong has a large loss, but not an infinite one",
       double(cross_entropy(Tensor::from(shape, sure), Ids({2}, {0, 0})).item()), (200 + 200 + std::log(2.)) / 2,
       {{"the logarithm is taken of a p that is 0: compute ln sum exp - x instead", {INFINITY}},
-       {"a small number is added to a p that is 0: the loss ends at its logarithm; subtract before it, ln sum exp - x",
+       {"a small number is added to a p that is 0, which limits the loss: compute ln sum exp - x instead",
         {std::log(1e9)}}});
 }
 
@@ -176,14 +176,14 @@ CASE("the derivative of cross-entropy") {
          {"the loss is a mean: divide by the number of rows", slope(3, true)},
          {"dloss is missing: the loss may be multiplied by something", slope(0.5, true)},
          {"the 1 at the target is missing", slope(1.5, false)},
-         {"it is divided by the classes, and not by the rows", slope(1, true)},
-         {"p is not divided by its sum: the forward pass has to divide it before", each([&](int i, int j, int at) {
+         {"it is divided by the number of classes; it should be that of rows", slope(1, true)},
+         {"p is not divided by its sum: the forward pass has to do that", each([&](int i, int j, int at) {
             const double top = i == 0 ? 4 : 0.5;
             return 1.5 * (std::exp(x[size_t(at)] - top) - (j == right[i] ? 1 : 0));
           })},
          {"the target is that of the first row; it should be that of its own row, dx[i n + target_i]",
           each([&](int i, int j, int at) { return 1.5 * (p[size_t(at)] - (i == 0 && j != 1 ? 1 : 0)); })},
-         {"the sign is turned round: it is p - 1 at the target", slope(-1.5, true)},
+         {"the sign is reversed: it is p - 1 at the target", slope(-1.5, true)},
          {"the 1 at the target has to be multiplied by dloss / rows as well",
           each([&](int i, int j, int at) { return 1.5 * p[size_t(at)] - (j == right[i] ? 1 : 0); })}});
 }
@@ -196,6 +196,6 @@ CASE("the derivative of cross-entropy is added to an earlier gradient") {
   backward(cross_entropy(alone, targets()));
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
-  check("dx += ...; only where dx.empty it is =", in.grad(), both,
+  check("dx += ..., but dx = ... where dx.empty", in.grad(), both,
         {{"= in place of +=: the earlier gradient of x is overwritten", only}});
 }

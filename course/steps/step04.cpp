@@ -65,7 +65,7 @@ CASE("three loops, other sizes") {
   short_rows.insert(short_rows.end(), c.begin() + n, c.end()), short_rows.push_back(0);
   check("c_ij = sum_p a_ip b_pj, a (2, 4), b (4, 5)", {m, n}, three_loops(m, n, k, a, b, 0, false), c,
         {{"there are n numbers in a row of c, and not k", short_rows}});
-  check("the same of an a that is stored transposed", {m, n},
+  check("the same, for an a that is stored transposed", {m, n},
         three_loops(m, n, k, transposed(m, k, a), b, 0, false, true), product(m, n, k, a, b));
 }
 
@@ -80,7 +80,7 @@ const Large& large() {
   static const Large all;
   return all;
 }
-// The sum over some p alone, with the factors of p + a_off and p + b_off
+// The sum over some p alone, with a's factor at p + a_off and b's factor at p + b_off
 double before(int from, int to, int i, int j, int a_off = 0, int b_off = 0) {
   double sum = 0;
   for (int p = from; p < to; ++p) sum += large().a[size_t(i * k + p + a_off)] * large().b[size_t((p + b_off) * n + j)];
@@ -128,7 +128,7 @@ CASE("blocks of many rows") {
   check("c_ij = sum_p a_ip b_pj, of the rows from 192 on", {some, columns}, of_reals({last, end}),
         product_of_rows(above),
         {{"the second block has the first rows of a: give row `i` to left()", product_of_rows(0)},
-         {"the second block is not there: it begins at row `i` of c", Values(size_t(some * columns), 7)}});
+         {"the second block is missing: it begins at row `i` of c", Values(size_t(some * columns), 7)}});
   check("numbers written below the last row of c",
         double(std::count_if(end, c.end(), [](real v) { return v != 7; }) > 0), 0,
         {{"the last block has fewer rows: at most p.m - i", {1}}});
@@ -143,7 +143,7 @@ CASE("blocks where b is stored transposed") {
   const Tensor c = matmul(left, right);
   backward(sum_all(c * Tensor::from({columns, rows}, a)));
   compare("da = dc b^T", left.grad(), product(columns, inner, rows, a, transposed(inner, rows, b)),
-          {{"b is read as if it was not stored transposed: p.b_transposed is not read",
+          {{"b is read as if it were not stored transposed: p.b_transposed is not read",
             product(columns, inner, rows, a, b)}});
 }
 
@@ -171,11 +171,11 @@ CASE("the derivatives of a product") {
   check("da = dc b^T", left.grad(), product(n, n, n, dc, transposed(n, n, b)),
         {{"b is not transposed", product(n, n, n, dc, b)},
          {"the factors stand the other way round: it is dc b^T, not b^T dc", product(n, n, n, transposed(n, n, b), dc)},
-         {"that is a^T dc, the derivative by b", product(n, n, n, transposed(n, n, a), dc)}});
+         {"that is a^T dc, the derivative with respect to b", product(n, n, n, transposed(n, n, a), dc)}});
   check("db = a^T dc", right.grad(), product(n, n, n, transposed(n, n, a), dc),
         {{"a is not transposed", product(n, n, n, a, dc)},
          {"the factors stand the other way round: it is a^T dc, not dc a^T", product(n, n, n, dc, transposed(n, n, a))},
-         {"that is dc b^T, the derivative by a", product(n, n, n, dc, transposed(n, n, b))}});
+         {"that is dc b^T, the derivative with respect to a", product(n, n, n, dc, transposed(n, n, b))}});
 }
 
 CASE("the derivatives of a product with a constant") {

@@ -33,7 +33,7 @@ CASE("weights") {
          wrong("the product is divided by the scale, and not multiplied by it",
                [](Form& f) { f.scale = std::sqrt(double(D)); }),
          wrong("the scale enters twice", [](Form& f) { f.scale = 1. / D; }),
-         wrong("the sum runs over queries; each query should have its own over keys",
+         wrong("the sum runs over queries; each query should have its own sum over keys",
                [](Form& f) { f.by_query = true; }),
          wrong("the exponentials are not divided by their sum", [](Form& f) { f.divided = false; }),
          wrong("the exponentials are not divided by their sum", [](Form& f) { f.of_largest = true; }),
@@ -97,7 +97,7 @@ CASE("keys beyond the end of a string") {
   check("a_bij = 0 where j >= key_lengths[b]", attention_weights(x.scores(), {.key_lengths = lengths}), of(2, 3),
         {{"key_lengths is not read", of(Tk, Tk)},
          {"one key too many is seen: the condition is j < key_lengths[b]", of(3, 4)},
-         {"all sequences have the length of the first one; each has key_lengths[b]", of(2, 2)}});
+         {"all sequences have the length of the first one; sequence b has key_lengths[b]", of(2, 2)}});
 }
 
 CASE("biases and a temperature") {

@@ -57,7 +57,7 @@ CASE("LayerNorm") {
   const Row r;
   check("y = gain (x - mean) / std + bias, std = sqrt(mean((x - mean)^2) + 1e-5)", norm(r.tx, r.tg, r.tb),
         normed(r.x, r.gain, r.bias).y,
-        {r.wrong("the mean is not taken off", {.centered = false}),
+        {r.wrong("the mean is not subtracted", {.centered = false}),
          r.wrong("it is not divided by std", {.divided = false}),
          r.wrong("it is divided by the variance; std is its root", {.root = false}),
          r.wrong("mean and std are those of the first row; each row should have its own", {.own_row = false}),
@@ -92,7 +92,7 @@ CASE("RMSNorm") {
       expected.push_back(r.gain[size_t(j)] * r.x[size_t(i * n + j)] / std::sqrt(squares + epsilon));
   }
   check("y = gain x / sqrt(mean(x^2) + epsilon)", rms_norm(r.tx, r.tg, epsilon), expected,
-        {{"the mean is taken off; RMSNorm leaves it", normed(r.x, r.gain, Values(n, 0.)).y}});
+        {{"the mean is subtracted; RMSNorm leaves it in", normed(r.x, r.gain, Values(n, 0.)).y}});
 }
 
 CASE("the gradient of LayerNorm") {
@@ -118,7 +118,7 @@ CASE("the gradient of LayerNorm") {
         {{"mean(g) is missing: the mean of x depends on each x", slope(false, true, true, true)},
          {"h mean(g h) is missing: std depends on each x", slope(true, false, true, true)},
          {"the division by std is missing", slope(true, true, false, true)},
-         {"g has the gain in it: g = dy gain", slope(true, true, true, false)}});
+         {"the gain is missing in g: g = dy gain", slope(true, true, true, false)}});
   Values dgain(n), dbias(n), swapped(n);
   for (int e = 0; e < rows * n; ++e)
     dgain[size_t(e % n)] += r.w[size_t(e)] * y.h[size_t(e)], dbias[size_t(e % n)] += r.w[size_t(e)];
@@ -193,11 +193,11 @@ CASE("the block") {
          {"the sum with h is missing after the feed-forward network: the residual", built({.second_sum = false})},
          {"the last norm is missing", built({.norm_after = false})},
          {"the feed-forward network reads x; it should read h", built({.ffn_of_h = false})},
-         {"w_output is missing: the heads are mixed by it", built({.output = false})},
+         {"w_output is missing: it mixes the heads", built({.output = false})},
          {"gain and bias of the two norms are exchanged", built({.norms_in_order = false})}});
 }
 
-CASE("the block drops out, and shows its tensors to a trace") {
+CASE("the block applies dropout, and shows its tensors to a trace") {
   clear_tape();
   const NoGrad only_looking;
   const OneBlock block;
@@ -207,7 +207,7 @@ CASE("the block drops out, and shows its tensors to a trace") {
   const auto built = [&](const Dropout& one, const Dropout& two) {
     return composed_block(block.p, block.x, {.first = one, .second = two});
   };
-  check("both terms, added to x and to h, are dropped out first, by drop1 and drop2", block(first, nullptr),
+  check("dropout acts on both terms before they are added to x and h: drop1, then drop2", block(first, nullptr),
         built(first, second),
         {{"nothing is dropped out: residual_norm(.., drop1), then (.., drop2)", built({}, {})},
          {"both have the same dropout: the second one is drop2", built(first, first)}});

@@ -121,7 +121,7 @@ CASE("a long gradient is clipped") {
 CASE("a gradient that is no number changes nothing") {
   const Steps s;
   std::vector<Values> bad = {{0.1, std::nan(""), 0.2, 0}};
-  check("where |g| is not finite all stays as it was", by_kernel(s, bad, 1), s.start);
+  check("if |g| is not finite, all stays as it was", by_kernel(s, bad, 1), s.start);
 }
 
 CASE("the corrections of the first steps") {
@@ -141,8 +141,8 @@ CASE("the corrections of the first steps") {
   }
   check("correction1 = 1 - beta1^t, correction2 = 1 - beta2^t, t = 1 at the first step", p, by({}),
         {{"t begins at 2", by({.first_step = 2})},
-         {"they are 1: without a correction", by({.corrected = false})},
-         {"1 - beta^0 is 0, and is divided by: t begins at 1", not_finite}});
+         {"they are 1, as without a correction", by({.corrected = false})},
+         {"this divides by 1 - beta^0, which is 0: t begins at 1", not_finite}});
 }
 
 namespace {

@@ -90,14 +90,14 @@ CASE("the gradient is rotated back") {
   check("(dx, dx') += (dy cos + dy' sin, dy' cos - dy sin)", x.grad(), plus_one(back),
         {{"it is rotated forward once more; the gradient should turn back: the sine's sign",
           plus_one(rotated(w, B, T, H, D, a, 1))},
-         {"= in place of +=: the earlier gradient of x is lost; y is added to unless y.empty", back},
+         {"= in place of +=: the earlier gradient of x is lost; add to y unless y.empty", back},
          {"nothing flows back", Values(w.size(), 1.)}});
   x.clear_grad();
   backward(sum_all(rotate(x, Tensor::from({1, T, D / 2}, a), Pairing::interleaved) * Tensor::from({B, T, H, D}, w)));
   Values more = plus_one(back);
   for (size_t n = 0; n < more.size(); ++n) more[n] += back[n];
   check("(dx, dx') = ... where dx is empty", x.grad(), back,
-        {{"+= although y.empty: its memory holds anything; there it is =", more}});
+        {{"+= is used although y.empty, so its memory holds anything; use = there", more}});
 }
 
 namespace {
@@ -133,7 +133,7 @@ CASE("queries and keys are rotated by their positions") {
         {{"keys are not rotated", rope_logits(q, k, p, H, D, 1, true, false)},
          {"queries are not rotated", rope_logits(q, k, p, H, D, 1, false)},
          {"neither is rotated", rope_logits(q, k, p, H, D, 1, false, false)},
-         {"keys are rotated back: then p_i + p_j counts, and not the distance", rope_logits(q, k, p, H, D, -1)}},
+         {"keys are rotated backwards: p_i + p_j counts, not the distance", rope_logits(q, k, p, H, D, -1)}},
         1e-3);
 }
 

@@ -16,7 +16,7 @@ CASE("ALiBi's slopes") {
   };
   check("m_h = 2^(-8h / H), h = 1 .. 8", alibi_slopes(8), powers(8, 0, -8),
         {{"the first head is h = 1, and has the slope 1/2", powers(8, 1, -8)},
-         {"the sign of the exponent: slopes are below 1", powers(8, 0, 8)},
+         {"the exponent has the wrong sign: slopes are below 1", powers(8, 0, 8)},
          {"the exponent is -8 h / H, and here it is -h / H", powers(8, 0, -1)}});
   check("of 4 heads", alibi_slopes(4), powers(4, 0, -8));
   check("of 6 heads: those of 4, then every other one of 8", alibi_slopes(6),
@@ -42,7 +42,7 @@ CASE("ALiBi's biases") {
          {"the 0.5 that tells left from right is missing", by([](double d, double m) { return -m * std::abs(d); })},
          {"the 0.5 is on the right side; it should be for keys before the query, d < 0",
           by([](double d, double m) { return m * (-std::abs(d) + (d > 0 ? 0.5 : 0)); })},
-         {"|d| is missing: keys after the query are punished, those before it rewarded",
+         {"|d| is missing: keys after the query get a lower bias, those before it a higher one",
           by([](double d, double m) { return m * (-d + (d < 0 ? 0.5 : 0)); })},
          {"the slope is missing", by([](double d, double) { return -std::abs(d) + (d < 0 ? 0.5 : 0); })}});
 }

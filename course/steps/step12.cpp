@@ -10,7 +10,7 @@ namespace {
 
 Rng rng_of(uint32_t n) { return Rng(stream(3, Purpose::positions, n)); }
 
-// The frequency of each number of low .. low + pool - 1 in 4000 draws of n, as a share of the fair one.
+// How often 4000 draws of n hold each number of low .. low + pool - 1; 1 is fair.
 Values shares(int n, int low, int pool) {
   Values share(size_t(pool), 0.);
   for (uint32_t draw = 0; draw < 4000; ++draw) {
@@ -23,7 +23,7 @@ Values shares(int n, int low, int pool) {
 
 }  // namespace
 
-CASE("a subset has different numbers of its range") {
+CASE("a subset has distinct numbers of its range") {
   for (const auto& [n, low, pool] : {std::array{5, 0, 20}, {20, 1, 20}, {1, 3, 4}}) {
     Rng rng = rng_of(0);
     const std::vector<double> p = subset(n, low, pool, true, rng);

@@ -56,7 +56,7 @@ CASE("ReRoPE: distances end at the window") {
                                                                                   : w - 1; })},
          {"far pairs are not rotated at all: rho = w there, not 0",
           by([&](double r) { return std::abs(r) < w ? r : 0; })},
-         {"that is RoPE: far distances go on", by([](double r) { return r; })},
+         {"that is RoPE: far distances keep growing", by([](double r) { return r; })},
          {"keys after the query have rho = +w; on that side it is -w",
           by([&](double r) { return std::abs(r) < w ? r : w; })},
          {"the sides are exchanged: keys before the query have rho = +w", by([&](double r) {
@@ -65,7 +65,7 @@ CASE("ReRoPE: distances end at the window") {
         1e-3);
 }
 
-CASE("ReRoPE: the window counts positions, also where they are 2 apart, or fall") {
+CASE("ReRoPE: the window counts positions, even if they are 2 apart or decreasing") {
   Heads13 x;
   for (const double step : {2., -2.}) {
     std::vector<double> at;
@@ -99,7 +99,7 @@ CASE("Leaky ReRoPE: far distances grow more slowly") {
         by([&](double r) { return leaky(r, w, k); }),
         {{"|r| / k alone: it jumps at the window",
           by([&](double r) { return std::abs(r) < w ? r : mirrored(r, std::abs(r) / k); })},
-         {"w + |r| / k: w is to be taken off before the division",
+         {"w + |r| / k: subtract w before the division",
           by([&](double r) { return std::abs(r) < w ? r : mirrored(r, w + std::abs(r) / k); })},
          {"it is multiplied by k, and not divided",
           by([&](double r) { return std::abs(r) < w ? r : mirrored(r, w + (std::abs(r) - w) * k); })},

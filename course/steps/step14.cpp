@@ -33,7 +33,7 @@ CASE("the items of a grid") {
         Values(n, 1.),
         {{"threadIdx.x alone: all blocks do the same; add blockIdx.x blockDim.x",
           each([](int e) { return e % all_threads < per_block ? +blocks : 0; })},
-         {"that is one item a thread, but 192 threads have 500 items: go on in steps of all threads of the grid",
+         {"that is one item a thread, but 192 threads have 500 items: go on in steps of the grid's number of threads",
           each([](int e) { return e < all_threads ? 1 : 0; })},
          {"the step is blockDim.x; it should be that times gridDim.x",
           each([](int e) { return std::min(e / per_block + 1, +blocks); })},
@@ -316,7 +316,7 @@ CASE("a tile of a product") {
          {"nothing is stored", nothing}});
   check("with add: c_ij += sum_p a_ip b_pj", shape, t.got<baseline::Reals>({.add = true}), t.expected(true),
         {{"the old c is lost: store_tile<W>(sum, c, c_row, finish, i0, j0)", t.expected(false)}});
-  check("the same of an a that is stored transposed", shape, t.got<baseline::Reals>({}, true),
+  check("the same, for an a that is stored transposed", shape, t.got<baseline::Reals>({}, true),
         t.expected(false));
 }
 
