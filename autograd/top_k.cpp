@@ -1,4 +1,4 @@
-// The k largest numbers of each row, in order, and their columns. The gradient goes where they came from.
+// The k largest numbers of each row, in order, and their columns. The gradient goes to the places that they came from.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

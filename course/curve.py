@@ -1,4 +1,4 @@
-"""A page with the accuracy of a student's engine, next to the project's, on longer strings than those of training.
+"""A page with the accuracy of a student's engine, next to the project's, on longer strings than in training.
 
 Both curves are computed when they are asked for, by one program (course/curve.cpp), once from the student's folder and
 once from the project's own bodies.

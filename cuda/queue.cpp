@@ -3,8 +3,8 @@
 // A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
 // than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
 // a dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
-// collected in one block of pinned memory, which is sent ahead. If the key, with every argument of every launch, is
-// that of a recorded step, the recorded one is replayed.
+// collected in one block of pinned memory, which is sent ahead. If the key, with every argument of every launch, equals
+// the key of a recorded step, that step is replayed.
 #include "cuda/queue.h"
 
 #include <algorithm>

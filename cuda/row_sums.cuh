@@ -49,7 +49,7 @@ inline OfDiagonals of_diagonals(const AttentionGrads& d, const AttentionArgs& x)
   n.pitch = (n.r + n.bias + 3) / 4 * 4;
   return n;
 }
-// Row 0 of the sums has to be that of dr: sums that wait are found by the address of the whole (cuda/launch.h).
+// Row 0 of the sums must be row 0 of dr: waiting sums are found by the address of the whole array (cuda/launch.h).
 inline bool diagonals_fit(const AttentionGrads& d, const AttentionArgs& x) {
   return (!d.r && !d.bias) ||
          (row_of_distance_0(x) == x.queries - 1 && x.batch * of_diagonals(d, x).pitch <= most_diagonal_sums);

@@ -1,4 +1,4 @@
-// GRAPE (Zhang et al. 2026, arXiv 2512.07805): positions act by a group, so that logits depend on p_i - p_j.
+// GRAPE (Zhang et al. 2026, arXiv 2512.07805): positions act through a group, so that logits depend on p_i - p_j.
 //
 //   m:   R(p) rotates channels m and m + D/2 by p f_m e^(o_m), f_m = 10000^(-2m/D): RoPE where o, (D/2), is 0
 //   a:   + (p_j - p_i) ln(1 + e^w_h) slope_h ( softplus(v_h . q_i / sqrt(D)) + softplus(u_h . k_j / sqrt(D)) )

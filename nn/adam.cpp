@@ -31,7 +31,7 @@ void check(const Adam& a, const Params& p) {
 
 bool is_matrix(const Shape& s) { return std::count_if(s.begin(), s.end(), [](int n) { return n > 1; }) > 1; }
 
-// Neighbouring parameters of the flat buffer, all of which decay or none; a single range if nothing decays.
+// Neighbouring parameters of the flat buffer, which either all decay or all do not; a single range if nothing decays.
 struct Range {
   int64_t from, to;
   bool decays;

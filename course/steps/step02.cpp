@@ -232,7 +232,7 @@ CASE("the derivative of a product") {
 
 CASE("the derivatives of a product and a quotient with a repeated factor") {
   const Values w = {1, 10, 100, 2, 20, 200};
-  const char* of_result = "dy has the shape of the result, `over`, and here it is read with that of a factor";
+  const char* of_result = "dy has the shape of the result, `over`, but here it is read as if it had a factor's";
   const Tensor a = leaf({2, 3}, {1, 2, 3, 4, 5, 6}), b = leaf({3}, {-4, 5, 0.5});
   clear_tape();
   backward(sum_all(a * b * Tensor::from({2, 3}, w)));
@@ -272,6 +272,6 @@ CASE("two uses of one result") {
   const Tensor x = leaf({1}, {3}), y = x * x;
   backward(y * y + y);
   check("d (x^4 + x^2) / dx = 4 x^3 + 2 x", x.grad(), {114},
-        {{"this is the gradient of x^4 alone: that of the second use is lost", {108}},
+        {{"this is the gradient of x^4 alone: the second use's gradient is lost", {108}},
          {"the gradient of the first use is lost: = in place of +=", {6}}});
 }

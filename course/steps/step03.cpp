@@ -139,7 +139,7 @@ CASE("cross-entropy of two rows") {
          {"the sum is divided by the number of classes; it should be the mean over rows", {(a + b) / n}},
          {"the sign is reversed: the loss is -ln p", {-(a + b) / 2}},
          {"the logarithm is to base 2; it should be the natural one", {(a + b) / 2 / std::log(2.)}},
-         {"the target is read from the first row; it should be that of its own row, x[i n + target_i]",
+         {"the target is read from the first row; it should be the target of its own row, x[i n + target_i]",
           {(a + b + x[3] - x[0]) / 2}},
          {"it is the last row alone", {b}},
          {"it is the first row alone", {a}},
@@ -176,12 +176,12 @@ CASE("the derivative of cross-entropy") {
          {"the loss is a mean: divide by the number of rows", slope(3, true)},
          {"dloss is missing: the loss may be multiplied by something", slope(0.5, true)},
          {"the 1 at the target is missing", slope(1.5, false)},
-         {"it is divided by the number of classes; it should be that of rows", slope(1, true)},
+         {"it is divided by the number of classes; it should be the number of rows", slope(1, true)},
          {"p is not divided by its sum: the forward pass has to do that", each([&](int i, int j, int at) {
             const double top = i == 0 ? 4 : 0.5;
             return 1.5 * (std::exp(x[size_t(at)] - top) - (j == right[i] ? 1 : 0));
           })},
-         {"the target is that of the first row; it should be that of its own row, dx[i n + target_i]",
+         {"the target is that of the first row; it should be the target of its own row, dx[i n + target_i]",
           each([&](int i, int j, int at) { return 1.5 * (p[size_t(at)] - (i == 0 && j != 1 ? 1 : 0)); })},
          {"the sign is reversed: it is p - 1 at the target", slope(-1.5, true)},
          {"the 1 at the target has to be multiplied by dloss / rows as well",

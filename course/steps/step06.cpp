@@ -6,7 +6,7 @@ using namespace course;
 
 namespace {
 
-// All gradients of sum(w o), by the formulas, with one mistake if asked for.
+// All gradients of sum(w o), by the formulas, with one mistake if wanted.
 struct Wrong6 {
   bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
   const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on

@@ -138,7 +138,7 @@ Tensor named(const Params& p, const std::string& name) {
   return {};
 }
 
-// The block, composed of ops, with one mistake if asked for.
+// The block, composed of ops, with one mistake if wanted.
 struct Built {
   bool first_sum = true, second_sum = true, norm_after = true, ffn_of_h = true, output = true, norms_in_order = true;
   Dropout first{}, second{};

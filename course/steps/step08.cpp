@@ -9,7 +9,7 @@ using namespace course;
 
 namespace {
 
-// Adam (Kingma and Ba 2015) over a few steps, with one mistake if asked for.
+// Adam (Kingma and Ba 2015) over a few steps, with one mistake if wanted.
 struct Form {
   bool corrected = true, root = true, momentum = true, squared = true, clipped = true, minus = true;
   bool epsilon_inside = false, per_element_clip = false;

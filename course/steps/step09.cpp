@@ -9,7 +9,7 @@ namespace {
 
 constexpr int C = 6;
 
-// The vector added at position p, with one mistake if asked for.
+// The vector added at position p, with one mistake if wanted.
 struct Form {
   double base = 10000, twice = 2;
   bool halves = true, cosine_first = false, divided = true;

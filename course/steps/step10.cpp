@@ -6,7 +6,7 @@ using namespace course;
 
 namespace {
 
-// x (B, T, H, D) rotated by the angles (tables, T, D/2), with one mistake if asked for.
+// x (B, T, H, D) rotated by the angles (tables, T, D/2), with one mistake if wanted.
 struct Form {
   double sign = 1;        // of the sine
   bool halves = false;    // which channels are a pair: (m, m + D/2), else (2m, 2m + 1)

@@ -19,7 +19,7 @@ CASE("ALiBi's slopes") {
          {"the exponent has the wrong sign: slopes are below 1", powers(8, 0, 8)},
          {"the exponent is -8 h / H, and here it is -h / H", powers(8, 0, -1)}});
   check("of 4 heads", alibi_slopes(4), powers(4, 0, -8));
-  check("of 6 heads: those of 4, then every other one of 8", alibi_slopes(6),
+  check("slopes of 6 heads: the slopes of 4, then every other slope of 8", alibi_slopes(6),
         {0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125},
         {{"2^(-8h / H) holds for powers of two alone", powers(6, 0, -8)}});
 }

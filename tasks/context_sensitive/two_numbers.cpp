@@ -8,7 +8,7 @@ namespace {
 
 inline constexpr int separator = 2;
 
-// Uniform on 1 .. 2^bits - 1: all strings of bits are equally likely, those without a one are drawn again.
+// Uniform on 1 .. 2^bits - 1: all strings of bits are equally likely; those without a one are drawn again.
 Tokens positive(Rng& rng, int bits) {
   Tokens x;
   do x = uniform(rng, bits, 2); while (std::find(x.begin(), x.end(), 1) == x.end());
