@@ -1,4 +1,4 @@
-// The k largest numbers of each row, in order, and their columns: k rounds, each of which finds the next number in
+// The k largest numbers of each row, in order, and their columns. Each of k rounds finds the next number in
 // order.
 #include "cuda/largest.cuh"
 

@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// A layer whose heads form groups, each of which attends with an encoding of its own.
+// A layer whose heads form groups. Each group attends with an encoding of its own.
 struct HeadGroups : Encoding {
   std::vector<std::unique_ptr<Encoding>> parts;
   std::vector<int> heads;                             // the size of each group

@@ -1,7 +1,7 @@
 // Random subsets of a pool of N positions. They differ in how the gaps between neighbours are spread:
 //
 //   randomized    T of N, every subset equally likely; the mean gap is (N + 1) / (T + 1). With `grow` N is a quarter of
-//                 the pool for the first third of that many steps, half for the second third, then all of it
+//                 the pool for the first third of that many steps, half for the second third, then the whole
 //   scattered     the same for a pool that grows with T, so that the mean gap is the same at all lengths
 //   log_density   randomized in a random part of the pool, of N' positions, P(N') ~ ln(1 + 1/N') for T <= N' <= N; the
 //                 part begins anywhere. N' = N would be randomized, N' = T contiguous

@@ -6,7 +6,7 @@
 //   gradients that sum over the whole batch: cuda/naive/row_sums.cuh
 //
 // Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
-// each of these sums over 80 pairs, and computes the gradient of each pair, 40 loads, anew: 2.1 billion loads each.
+// each of these sums over 80 pairs, and recomputes the gradient of each pair, 40 loads: 2.1 billion loads each.
 // The gradient at a pair is computed 24 times, for 8 channels of dq, dk and dv.
 //
 // How the fast version differs, step by step:
