@@ -119,7 +119,7 @@ Scheme grape() {
 // -- for pages
 const SchemePages grape_pages = {
     .summary = "one group law: rotations with learned frequencies, or biases that add up",
-    .about = R"(Three members of a family in which positions act on queries and keys by a group. form=m is RoPE
+    .about = R"(Three members of a family in which positions act on queries and keys through a group. form=m is RoPE
 with learned frequencies; form=a is ALiBi whose slope each query and key scales by its content;
 form=ap adds up penalties, one for each slot from key to query, set by the query and that slot.)",
     .formula = "m: s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D);   a: q_i . k_j / sqrt(D) + (p_j - p_i) slope_h "

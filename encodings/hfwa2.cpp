@@ -41,9 +41,9 @@ Scheme hfwa2() {
 const SchemePages hfwa2_pages = {
     .summary = "windows with RoPE, and one or two layers between them that see all keys",
     .about = R"(Most layers see a window of keys, one or two in the middle see all, and RoPE rotates queries and
-keys in each. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer sees
-a distance that training has not seen. Windows count slots: samplers change rotations, not which
-keys are seen.)",
+keys in all of them. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer
+sees a distance that training has not seen. Windows count slots: samplers change rotations, not
+which keys are seen.)",
     .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere (at test: ReRoPE)",
     .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
     .least_layers = always(2), .unreached = until_slot("window"),

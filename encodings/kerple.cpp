@@ -53,8 +53,8 @@ Scheme kerple() {
 const SchemePages kerple_pages = {
     .summary = "a learned penalty that grows with the logarithm or with a power of the distance",
     .about = R"(A penalty by distance as in ALiBi, whose shape each head learns: by the logarithm of the distance,
-so that a far key loses hardly more than one at half the distance, or by a power of it. All layers share the
-two numbers of a head. With `weight` the product of query and key fades with the distance too.)",
+so that a far key loses hardly more than one at half the distance, or by a power of it. All layers
+share the two numbers of a head. With `weight` q . k fades with the distance too.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) - p_h ln(1 + a_h r),   or - a_h r^p_h,   r = |p_j - p_i|",
     .source = "Chi et al. 2022", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 

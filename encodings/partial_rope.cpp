@@ -126,8 +126,8 @@ high-frequency rotary position encoding.)",
 
 const SchemePages clipped_rope_pages = {
     .summary = "RoPE whose slow pairs fade out towards the slowest, which does not turn",
-    .about = R"(Pairs of channels that do not turn fully in the trained length are slowed, the more the slower they
-are, along half a cosine: the first of them stays as it was and the last does not turn. A hard cut
+    .about = R"(Pairs of channels that do not turn fully in the trained length are slowed along half a cosine, the
+slowest ones most: the first of them keeps its speed, and the last does not turn. A hard cut
 at the same pair would let attention ring with distance. Published as CoPE, a name that contextual
 position encoding has too.)",
     .formula = "RoPE with f_m (1 + cos(pi n / (N - 1))) / 2 for its slowest N pairs, n = 0 .. N - 1",

@@ -37,8 +37,8 @@ Scheme relative_bias() {
 const SchemePages relative_bias_pages = {
     .summary = "a learned bias for each distance, up to a furthest one",
     .about = R"(Each head learns a number for each distance, left and right, which is added to the logits. All
-distances beyond the furthest one count as the furthest. This is the plainest learned bias: nothing is
-shared between neighbouring distances, so one that training has not seen keeps its initial number.)",
+distances beyond the furthest one count as the furthest. This is the plainest learned bias: nothing
+is shared between neighbouring distances, so one that training has not seen keeps its initial value.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h,   table: (2 clip + 1, H) in each layer",
     .source = "Liu et al. 2021", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 

@@ -182,7 +182,7 @@ as it is. Both numbers are read from the token's state, for each head.)",
       {.name = "uniform_scale", .summary = "one factor for all queries of all heads: above 1 it sharpens",
        .about = R"(All logits are multiplied by one number. A model without positions that was
 trained on short strings stays good on somewhat longer ones if its attention is
-sharpened this way at test. It equals constant with tau = 1 / scale.)",
+sharpened this way at test. It equals `constant` with tau = 1 / scale.)",
        .source = "Wang et al. 2024 (NoPE, UniformScale)", .formula = "f = scale",
        .options = {{"scale", 1.2, {0.001, 1000}, "the number that logits are multiplied by"}},
        .make = [](const Params&, const Choices& c,

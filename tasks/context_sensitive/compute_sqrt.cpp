@@ -30,7 +30,7 @@ Task compute_sqrt() {
           .level = "context_sensitive",
           .summary = "floor of the square root, highest bit first  1 0 0 1 0 1 -> 1 1 0",
           .about = R"(The input is a binary number, highest bit first; the answer is the largest whole number whose
-square is not larger, highest bit first, with zeros in front.)",
+square does not exceed it, highest bit first, with zeros in front.)",
           .output_length = half_rounded_up,
           .answer = root_of,
           .input = draw_positive,

@@ -53,7 +53,7 @@ Task modular_arithmetic() {
           .summary = "value modulo 5 of digits joined by + - *  1 + 2 * 3 -> 2",
           .about = R"(The model reads a sum of products without brackets and answers with its value modulo 5.
 Products bind more closely than sums, so it has to know which digits stand next to which signs.
-Every input has an odd length; where an even one is asked for, the task draws one symbol less.)",
+Every input has an odd length; where an even length is requested, the task draws one symbol less.)",
           .symbols_in = 9,
           .symbols_out = 5,
           .output_length = always_one,
