@@ -101,7 +101,7 @@ TEST_CASE(
   CHECK(fit_key_heads(*model, in, six_uneven).k.dim(2) == H);
   for (const Positions& p : {six_in_order, six_uneven})
     CHECK(difference(logits(fit_key_heads(*model, in, p), p), logits(each, p)) < tolerance);
-  CHECK_THROWS_WITH_AS(model->scores(each, six_uneven), doctest::Contains("these positions are not evenly spaced"),
+  CHECK_THROWS_WITH_AS(model->scores(each, six_uneven), doctest::Contains("need evenly spaced positions"),
                        Failure);
 }
 
