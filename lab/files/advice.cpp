@@ -19,7 +19,7 @@ bool has(const Names& known, const std::string& name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// The lists whose names users confuse.
+// Lists whose names users confuse with each other.
 struct List {
   const char* what;
   Names (*names)();
@@ -28,8 +28,8 @@ const List other_lists[] = {{"a task (--task)", [] { return names_of(all_tasks()
                             {"an encoding (--encoding)", [] { return names_of(all_encodings()); }},
                             {"a sampler of positions (--positions)", [] { return names_of(all_samplers()); }}};
 
-// The number of names in "rope,alibi", "rope/alibi" or "rope alibi", where a single one is needed; 0 if they are not
-// all in the list.
+// The number of names in one argument such as "rope,alibi", "rope/alibi" or "rope alibi"; 0 if `known` lacks one of
+// them.
 size_t several(std::string name, const Names& known) {
   for (char& c : name) c = c == '/' || c == ' ' ? ',' : c;
   Names all = split(name, ',');
@@ -41,8 +41,8 @@ size_t several(std::string name, const Names& known) {
 std::string message(const std::string& kind, const std::string& name, const Names& known) {
   const std::string text = fmt::format("unknown {} \"{}\"", kind, name);
   if (const size_t n = several(name, known); n && kind != "list")
-    return text + fmt::format("; these are {} names, where one is needed; `poslab compare` takes several, as in a,b, "
-                              "and so does `poslab sweep`", n);
+    return text + fmt::format("; these are {} names, but one is needed; `poslab compare` and `poslab sweep` accept "
+                              "several, as in a,b", n);
   for (const List& other : other_lists)
     if (name != "none" && has(other.names(), name))
       return fmt::format("{}; this is {}", text, other.what) +

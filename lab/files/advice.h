@@ -1,5 +1,5 @@
-// Better messages for unknown names (core/names.h), on the command line and in Python, that are not misspelled: names
-// of another list, several names at once, names with quotes or dashes.
+// Better messages for unknown names (core/names.h), on the command line and in Python. They explain a name from another
+// list, several names at once, and a name with quotes or dashes; core/names.h handles typing errors.
 #pragma once
 
 namespace poslab {

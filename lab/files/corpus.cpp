@@ -45,8 +45,8 @@ bool within(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-// Paths within the folder, with '/', sorted. Links to folders are followed after the folder itself, but not
-// into a folder that was already read: a link to a folder above would never end.
+// Paths within the folder, with '/', sorted. Links to folders are followed last, and never into a folder that was
+// already read: a link to a parent folder would never end.
 std::vector<std::string> files_below(const std::string& folder, std::vector<std::string>& passed_over) {
   std::error_code error;
   std::vector<std::string> all, links = {""};
@@ -54,7 +54,7 @@ std::vector<std::string> files_below(const std::string& folder, std::vector<std:
   for (size_t n = 0; n < links.size(); ++n) {
     const fs::path top = fs::path(folder) / links[n], real = fs::canonical(top, error);
     if (std::any_of(read.begin(), read.end(), [&](const fs::path& one) { return within(real, one); })) {
-      passed_over.push_back(links[n] + ": it is a link to a folder that is read already");
+      passed_over.push_back(links[n] + ": it links to a folder that is already read");
       continue;
     }
     read.push_back(real);
@@ -86,7 +86,7 @@ std::vector<std::string> files_below(const std::string& folder, std::vector<std:
 
 Corpus open_corpus(const std::string& path) {
   std::error_code error;
-  if (path.empty()) bad_input("which text? Name a file or a folder");
+  if (path.empty()) bad_input("no text is given; name a file or a folder");
   if (!fs::exists(path, error)) bad_input("there is no file or folder {}; name one that exists", path);
   const bool folder = fs::is_directory(path, error);
   if (!folder && !fs::is_regular_file(path, error)) bad_input("{} is neither a file nor a folder", path);
@@ -104,7 +104,7 @@ Corpus open_corpus(const std::string& path) {
   if (c.text.files.empty() && !folder) bad_input("{}; name a text", c.passed_over[0]);
   if (c.text.files.empty() && c.passed_over.empty()) bad_input("the folder {} has no files; name one with text", path);
   if (c.text.files.empty())
-    bad_input("no file of the folder {} is text; the first of {} is {}", path, c.passed_over.size(), c.passed_over[0]);
+    bad_input("no file in the folder {} is text; the first of {} is {}", path, c.passed_over.size(), c.passed_over[0]);
   c.text.read = [root, path, folder](const TextFile& f, int64_t from, int64_t bytes) {
     return bytes_at(folder ? root + f.path : path, from, bytes);
   };

@@ -1,4 +1,4 @@
-// The exit status of a program, or of a trial as if it had its own process, by the exception that ended the work.
+// Turns the exception that ended a program, or one trial of several in a process, into an exit status.
 #pragma once
 #include <functional>
 #include <string>

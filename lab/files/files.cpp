@@ -41,7 +41,7 @@ std::string kind_of(mode_t mode) {
           error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room (existing files are unchanged)" : "");
 }
 
-// A rename is on disk only when its folder is.
+// A rename survives a crash only once its folder is synced to disk.
 void confirm_folder(const std::string& path) {
   const std::string folder = std::filesystem::absolute(path).parent_path();
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY);
@@ -71,7 +71,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
 InputFile::~InputFile() { ::close(file_); }
 
 std::string InputFile::read(uint64_t from, uint64_t bytes) const {
-  constexpr uint64_t part = 64 << 20;  // between two checks for a signal
+  constexpr uint64_t part = 64 << 20;  // bytes between two checks for a signal
   if (bytes > size_ || (bytes > part && double(bytes) > machine_bytes()))
     failure("cannot read {} bytes of {}: {}", bytes, path_,
             bytes > size_ ? "it has become shorter" : "they do not fit into memory");
@@ -134,7 +134,7 @@ void make_folder(const std::string& path) {
 
 void check_writable(const std::string& folder) {
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
-  failure("cannot write into the folder {}: {}; change its permissions, or choose another by --out", folder,
+  failure("cannot write into the folder {}: {}; change its permissions, or choose another with --out", folder,
           std::strerror(errno));
 }
 
@@ -156,7 +156,7 @@ void confirm(int file, const std::string& path) {
 
 namespace {
 
-// A file that is always closed. close() tells whether the system accepted all bytes.
+// A file that is always closed. close() returns whether the system accepted all bytes.
 struct Opened {
   int file;
   explicit Opened(int opened) : file(opened) {}
@@ -166,7 +166,7 @@ struct Opened {
   bool close() { return ::close(std::exchange(file, -1)) == 0; }
 };
 
-// The target of a path after links: an existing or future file, or one that this process has open.
+// The target of a path after following links: an existing or future file, or one that this process has open.
 struct Target {
   std::string path;
   int open = -1;  // the file descriptor of /dev/stdout and the like
@@ -195,8 +195,8 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
-// PATH.poslab.partial, empty, and locked while it is open: without the lock a second writer would empty the file that
-// the first one is about to rename. On file systems without locks, such as some network ones, writers do not wait.
+// Opens PATH.poslab.partial, empty and locked: without the lock a second writer would empty the file that the first one
+// is about to rename. On file systems without locks, such as some network ones, writers do not wait.
 int open_partial(const std::string& partial, const std::string& path) {
   for (;;) {
     const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

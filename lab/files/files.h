@@ -27,9 +27,9 @@ class InputFile {
 // Throws BadInput if the name is missing, or is a folder, a pipe, a device or a link to itself.
 void require_file(const std::string& path);
 std::string read_file(const std::string& path);  // throws Failure
-// read_file(), but throws as require_file() for a bad name, such as one that the user typed
+// like read_file(), but throws as require_file() does for a bad name, such as one that the user typed
 std::string read_input(const std::string& path);
-std::string read_lines(const std::string& path);  // read_input without the byte order mark of some editors
+std::string read_lines(const std::string& path);  // read_input() without the byte order mark that some editors write
 // The message for an exception of std::filesystem: "cannot look at loop: Too many levels of symbolic links".
 std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name causes this error, so that another name would help.
@@ -42,7 +42,7 @@ void check_writable(const std::string& folder);
 // name (a missing folder, a folder itself), Failure if the disk refuses. A link stays, and the file that it leads to is
 // replaced. A device, a pipe, and an open file such as /dev/stdout are written to in place.
 void write_file(const std::string& path, const std::string& bytes);
-// closed with its last owner, and by execv() if it was opened with O_CLOEXEC
+// closed with its last owner, or by execv() if it was opened with O_CLOEXEC
 std::shared_ptr<const int> owned_file(int file);
 void write_all(int file, const std::string& bytes, const std::string& path);  // to an open file; throws Failure
 void confirm(int file, const std::string& path);                              // fsync; throws Failure

@@ -11,7 +11,7 @@ namespace poslab {
 // SIGINT and SIGTERM to all processes of a sweep; a worker sends SIGUSR1 to its trials.
 void catch_signals();
 int caught_signal();  // 0: none yet
-// The same for a caller that handles signals itself: the first call stops the loop at a safe point, a second one at
+// The same for a caller that handles signals itself: the first call stops the loop at a safe point, a second call at
 // once. To continue afterwards, call forget_stop().
 void ask_to_stop(int signal);
 void forget_stop();

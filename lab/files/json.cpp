@@ -9,10 +9,10 @@
 namespace poslab {
 namespace {
 
-constexpr size_t deepest = 64;  // ten are usual; the function that copies a value is recursive
+constexpr size_t deepest = 64;  // levels of nesting; ten are usual, and copying a value is recursive
 
-// Builds the value from the parser's events. Keys are appended, and compared once at the end of their object: a search
-// for each among the earlier ones would take quadratic time, 46 s for the header of 100,000 tensors.
+// Builds the value from the parser's events. Keys are appended, and compared only at the end of their object: comparing
+// each key with all earlier ones would take quadratic time, 46 s for a header of 100,000 tensors.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Json value;
@@ -58,7 +58,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool begin(Json empty) {
-    if (open_.size() == deepest) wrong = fmt::format("it is nested more than {} deep", deepest);
+    if (open_.size() == deepest) wrong = fmt::format("it is nested more than {} levels deep", deepest);
     if (!wrong.empty()) return false;
     Json& inner = place() = std::move(empty);
     open_.push_back(&inner);
@@ -89,7 +89,7 @@ std::string in_short(const Json& value) {
   constexpr size_t most = 120;
   const std::string text = value.dump();
   size_t end = most;
-  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // cuts no character
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // cuts no character in two
   return text.size() <= most ? text : text.substr(0, end) + "...";
 }
 

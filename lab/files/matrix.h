@@ -1,4 +1,4 @@
-// A matrix for pages (lab/page/matrix.mjs), and a picture for an <img>.
+// Encodes a matrix for pages (lab/page/matrix.mjs), and a picture for an <img>.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>

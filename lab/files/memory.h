@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-double machine_bytes();  // largest memory of this process: the machine's, or a container's limit
-std::string gigabytes(double bytes);  // "2.1 GB" of 10^9 bytes, "3 MB", "1.2 TB"
+double machine_bytes();  // the memory that this process may use: the machine's, or a container's limit
+std::string gigabytes(double bytes);  // "2.1 GB", "3 MB", "1.2 TB"; a GB is 10^9 bytes
 
 }  // namespace poslab

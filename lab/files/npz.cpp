@@ -1,4 +1,4 @@
-// A zip needs a header before each file, a directory of them at the end, and a record of where that is.
+// A zip has a header before each file, a directory at the end, and a last record that says where the directory is.
 #include "lab/files/npz.h"
 
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 namespace poslab::inspect {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "npy here and zip always are little-endian");
+static_assert(std::endian::native == std::endian::little, "npy is written as little-endian, and zip always is");
 
 template <class... Fields>
 std::string packed(Fields... fields) {

@@ -8,7 +8,7 @@
 namespace poslab {
 namespace {
 
-// Control characters, ends of lines, marks of direction (Unicode's Bidi_Control), and characters of no width: the zero
+// Control characters, line ends, marks of direction (Unicode's Bidi_Control), and characters without width: the zero
 // width space, the word joiner and the byte order mark.
 bool unseen(int32_t code) {
   const auto within = [&](int32_t from, int32_t to) { return code >= from && code <= to; };

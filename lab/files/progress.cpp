@@ -43,7 +43,7 @@ LogFile::LogFile(const std::string& path) {
 LogFile::~LogFile() { std::fclose(std::exchange(log_file, nullptr)); }
 
 void tell_text(std::FILE* to, const std::string& text) {
-  // A write to a pipe without a reader raises SIGPIPE in this thread; it is discarded before it can end the program.
+  // A write to a pipe without a reader raises SIGPIPE in this thread; this code discards the signal.
   sigset_t broken, before, waiting;
   sigemptyset(&broken), sigaddset(&broken, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &broken, &before);
@@ -105,7 +105,7 @@ void Progress::at(int64_t done, const std::string& note) {
   if (done > from_)
     line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
   if (terminal_) {
-    line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // beside the bar; overwrites the rest of a longer line
+    line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // room for the bar; spaces overwrite a longer line
     tell(log_of_thread(), "\r{}{}", bar(double(done) / double(total_)), line);
     open_ = true;
   } else {

@@ -29,15 +29,15 @@ enum class Colour { red = 31, green = 32 };
 // unchanged.
 std::string coloured(int file, Colour, const std::string& text);
 
-// Writes text for people. On a failure, such as a full disk or a closed terminal, the text is dropped: a bar is no
-// reason to lose a training.
+// Writes a message for the user. If that fails, as on a full disk or a closed terminal, the message is dropped: no
+// training should be lost because of its progress bar.
 void tell_text(std::FILE* to, const std::string& text);
 template <class... Values>
 void tell(std::FILE* to, fmt::format_string<Values...> text, Values&&... values) {
   tell_text(to, fmt::format(text, std::forward<Values>(values)...));
 }
-// If file descriptor 0, 1 or 2 is closed, the next opened file would get that number, and messages would be written
-// into it. This call opens the closed ones in a way that makes writes to them fail.
+// If file descriptor 0, 1 or 2 is closed, the next opened file would get its number, and messages would go into that
+// file. This call opens the closed ones in a way that makes writes to them fail.
 void reserve_standard_files();
 
 class Progress {

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// replace its standard input, output and errors; -1: this program's
+// the child's standard input, output and errors; -1: the same file as this program's
 using Files = std::array<int, 3>;
 
 int status_of(std::vector<std::string> words, const Files& files) {
@@ -49,7 +49,7 @@ int status_of(std::vector<std::string> words, const Files& files) {
   return WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
 }
 
-// Unnamed files rather than pipes, so that neither side has to read while the other writes.
+// Unnamed files instead of pipes, so that neither side has to read while the other writes.
 using Unnamed = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Unnamed unnamed() {
   Unnamed file(std::tmpfile(), std::fclose);
@@ -65,8 +65,8 @@ std::string contents(std::FILE* file) {
   return all;
 }
 
-// share/poslab of the build tree or of the installation. A wheel may put the program deep inside its environment.
-// Modules share a folder, as they import each other.
+// The command that runs a module from share/poslab of the build tree or the installation. A wheel may put the program
+// deep inside its environment. All modules are in one folder, because they import each other.
 std::vector<std::string> command(const std::string& python, const std::string& module,
                                  const std::vector<std::string>& words) {
   const fs::path program = path_of_this_program();
@@ -78,7 +78,7 @@ std::vector<std::string> command(const std::string& python, const std::string& m
     return all;
   }
   failure(
-      "this program came without its Python: there is no share/poslab/poslab_drawing/{} beside {} or above; `cmake "
+      "this program came without its Python: there is no share/poslab/poslab_drawing/{} next to {} or above it; `cmake "
       "--install` and `pip install .` put it there",
       module, program.string());
 }

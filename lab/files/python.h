@@ -5,10 +5,10 @@
 
 namespace poslab {
 
-// python3 beside this program, or the first on the PATH, if it has these packages; "" if neither has.
+// The python3 next to this program, or else the first on the PATH, if it has these packages; "" if neither has them.
 std::string python_with(std::vector<std::string> packages);
 
-// Throws Failure if the module is not installed, before there is anything to draw.
+// Throws Failure if the module is not installed; for a check before the work whose results it would draw.
 void check_installed(const std::string& module);
 // Runs python/poslab/MODULE as a program and returns its exit status, or 128 + the signal that ended it. Signals to
 // this program are passed on. Throws Failure if the module is not installed.

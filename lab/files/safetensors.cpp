@@ -48,7 +48,7 @@ TensorRecord record_of(const std::string& name, const Json& about, const std::st
   t.name = name;
   const Json &dtype = member(about, "dtype"), &shape = member(about, "shape"), &at = member(about, "data_offsets");
   if (!dtype.is_string() || !bytes_of_number(dtype.get<std::string>()))
-    damaged(path, name, "has numbers of the kind {}, which is not known", in_short(dtype));
+    damaged(path, name, "has the unknown dtype {}", in_short(dtype));
   t.dtype = dtype.get<std::string>();
   if (!shape.is_array()) damaged(path, name, "has the shape {}, not a list of sizes", in_short(shape));
   for (const Json& size : shape) {
@@ -58,7 +58,7 @@ TensorRecord record_of(const std::string& name, const Json& about, const std::st
   }
   const auto from = at.is_array() && at.size() == 2 ? whole_number(at[0], UINT64_MAX) : std::nullopt;
   const auto to = from ? whole_number(at[1], UINT64_MAX) : std::nullopt;
-  if (!to || *to < *from) damaged(path, name, "has the data_offsets {}, not two rising whole numbers", in_short(at));
+  if (!to || *to < *from) damaged(path, name, "has the data_offsets {}, not two growing whole numbers", in_short(at));
   t.from = *from, t.to = *to;
   return t;
 }
@@ -111,7 +111,7 @@ SafetensorsHeader read_safetensors(std::string_view file, const std::string& pat
           path, t.name, t.to, held);
     check_size(t, path);
     if (t.from != at)
-      damaged(path, t.name, "begins at byte {} of the numbers, and the one before it ends at {}", t.from, at);
+      damaged(path, t.name, "begins at byte {} of the numbers, but the one before it ends at {}", t.from, at);
     at = t.to;
   }
   if (at != held)

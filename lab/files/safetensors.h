@@ -1,6 +1,6 @@
-// Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The format of Hugging
-// Face's checkpoints and our own (huggingface.co/docs/safetensors). A header is accepted only if everything fits:
-// types of numbers, shapes, and bytes of tensors one after the other, without a hole, to the end of the file.
+// Tensors in a file: 8 bytes with the header's length (little-endian), a JSON header, then the numbers. Hugging Face's
+// checkpoints and our own have this format (huggingface.co/docs/safetensors). A header is accepted only if its types
+// and shapes are valid, and if the tensors' bytes follow each other without a hole to the end of the file.
 #pragma once
 #include <cstdint>
 #include <string>

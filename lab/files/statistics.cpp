@@ -30,8 +30,8 @@ Interval bootstrap(const std::vector<double>& x) {
   return {means[tail], means[draws - 1 - tail]};
 }
 
-// The interval of 2 or 3 values reaches from the least to the largest, so it excludes zero if all have one sign. For
-// more values the number was measured; a test measures it again.
+// The interval of 2 or 3 values reaches from the smallest to the largest, so it excludes zero if all have the same
+// sign. For more values the percentages were measured; a test measures them again.
 int excluded_by_luck(int n) {
   switch (n) {
     case 2:

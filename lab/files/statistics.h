@@ -16,10 +16,10 @@ struct Interval {
   bool excludes(double x) const { return x < low || x > high; }  // false for NaNs
 };
 
-double mean(const std::vector<double>&);         // NaN of none
+double mean(const std::vector<double>&);         // NaN if empty
 Interval bootstrap(const std::vector<double>&);  // interval of the mean; NaN for fewer than two values
 
-// The number of cells in 100 in which such an interval of n normal values with mean zero excludes zero.
+// In how many of 100 cells such an interval excludes zero, although its n values are normal with mean zero.
 int excluded_by_luck(int n);
 std::string about_intervals(int seeds);  // how far to trust such intervals: a sentence or two for a page
 

@@ -1,5 +1,5 @@
-// Calls that differ between operating systems. Linux is tested; the code for macOS compiles (tests/tools/macos.sh) and
-// has not run.
+// Calls that differ between operating systems. Linux is tested; the code for macOS compiles (tests/tools/macos.sh) but
+// has never run.
 #pragma once
 #include <filesystem>
 #include <string>

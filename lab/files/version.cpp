@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"cuda", cuda()}};
 }
 
-// AMD's virtual machines share one name: its family is 25 for Zen 3 and 4, 26 for 5.
+// AMD's processors have one name in virtual machines; the family tells them apart, 25 for Zen 3 and 4, 26 for Zen 5.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   std::map<std::string, std::string> facts;  // the first core's

@@ -10,7 +10,7 @@
 namespace poslab {
 
 std::string version();                // "0.3.0"
-// version, commit, scalar, isa, numerics, products, bf16, threads, cuda: a name and a word each
+// version, commit, scalar, isa, numerics, products, bf16, threads, cuda: pairs of a name and its value
 std::vector<std::pair<std::string, std::string>> about();
 // "own"; "own, bf16 by vdpbf16ps"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"
 std::string engine_in_full(Engine, Rounding = Rounding::fp32);

@@ -7,7 +7,7 @@ namespace poslab::reproduce {
 
 struct FigureFiles;
 
-// An interpreter with the packages that the analysis imports: python3 beside this program, or the first on the PATH.
+// An interpreter with the packages that the analysis imports: the one next to this program, or the first on the PATH.
 // Throws BadInput with a remedy, so call it before anything is trained.
 std::string python_for_papers();
 // Draws the contents of a folder. Throws Failure for another status than 0; a signal throws Interrupted.

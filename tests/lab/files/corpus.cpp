@@ -53,11 +53,11 @@ TEST_CASE("a corpus has all text of a folder, in order, and lists what it left o
   fs::create_symlink(folder / "gone", folder / "nowhere");
   const Corpus c = open_corpus(folder.path);
   CHECK(names(c) == std::vector<std::string>{"a/b/latin1.txt", "a/other/c.txt", "a/z.txt", "b.txt", "link.txt"});
-  CHECK(c.passed_over == std::vector<std::string>{"a/other/back: it is a link to a folder that is read already",
+  CHECK(c.passed_over == std::vector<std::string>{"a/other/back: it links to a folder that is already read",
                                                   "empty.txt: it is empty",
                                                   "nowhere: it cannot be read: No such file or directory",
                                                   "picture.png: it has a zero byte at 8, so it is not text",
-                                                  "round: it is a link to a folder that is read already"});
+                                                  "round: it links to a folder that is already read"});
   CHECK(c.summary() == folder.path + ": 5 files, 2.4e-05 MB, 5 passed over");
   // bytes that are not UTF-8 are read unchanged
   CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
@@ -74,14 +74,14 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   const auto refused = [&](const std::string& name) { return refusal([&] { open_corpus(name); }); };
   CHECK(refused(folder / "none") ==
         "2: there is no file or folder " + (folder / "none") + "; name one that exists");
-  CHECK(refused("") == "2: which text? Name a file or a folder");
+  CHECK(refused("") == "2: no text is given; name a file or a folder");
   CHECK(refused(folder.path) == "2: the folder " + folder.path + " has no files; name one with text");
   write(folder / "program", std::string("\x7F"
                                         "ELF\0",
                                         5));
   CHECK(refused(folder / "program") ==
         "2: " + (folder / "program") + ": it has a zero byte at 4, so it is not text; name a text");
-  CHECK(refused(folder.path) == "2: no file of the folder " + folder.path +
+  CHECK(refused(folder.path) == "2: no file in the folder " + folder.path +
                                     " is text; the first of 1 is program: it has a zero byte at 4, so it is not text");
   CHECK(refused("/dev/null") == "2: /dev/null is neither a file nor a folder");
 

@@ -47,9 +47,9 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   };
   const auto damage = [&](const std::string& what) { return "1: F is damaged: the tensor b " + what + remedy; };
   CHECK(says("[2, 2]", "[8, 24]") == "");
-  CHECK(says("[4]", "[4, 20]") == damage("begins at byte 4 of the numbers, and the one before it ends at 8"));
-  CHECK(says("[2]", "[16, 24]") == damage("begins at byte 16 of the numbers, and the one before it ends at 8"));
-  CHECK(says("[2]", "[0, 8]") == damage("begins at byte 0 of the numbers, and the one before it ends at 8"));
+  CHECK(says("[4]", "[4, 20]") == damage("begins at byte 4 of the numbers, but the one before it ends at 8"));
+  CHECK(says("[2]", "[16, 24]") == damage("begins at byte 16 of the numbers, but the one before it ends at 8"));
+  CHECK(says("[2]", "[0, 8]") == damage("begins at byte 0 of the numbers, but the one before it ends at 8"));
   CHECK(says("[2]", "[8, 16]") ==
         "1: F is damaged: its tensors end at byte 16 of the numbers, and 24 are there" + remedy);
   CHECK(
@@ -63,10 +63,10 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   CHECK(says("4", "[8, 24]") == damage("has the shape 4, not a list of sizes"));
   for (const char* at : {"[8.5, 24.5]", "[-8, 8]", "[24, 8]", "[8]", "[8, 24, 24]", "8", "[8, 18446744073709551640]"})
     CHECK(says("[4]", at) ==
-          damage(fmt::format("has the data_offsets {}, not two rising whole numbers", Json::parse(at).dump())));
-  CHECK(said_of(tensor("\"F31\"", "[4]", "[8, 24]")) == damage("has numbers of the kind \"F31\", which is not known"));
-  CHECK(said_of(tensor("3", "[4]", "[8, 24]")) == damage("has numbers of the kind 3, which is not known"));
-  CHECK(said_of("\"b\": 3") == damage("has numbers of the kind null, which is not known"));
+          damage(fmt::format("has the data_offsets {}, not two growing whole numbers", Json::parse(at).dump())));
+  CHECK(said_of(tensor("\"F31\"", "[4]", "[8, 24]")) == damage("has the unknown dtype \"F31\""));
+  CHECK(said_of(tensor("3", "[4]", "[8, 24]")) == damage("has the unknown dtype 3"));
+  CHECK(said_of("\"b\": 3") == damage("has the unknown dtype null"));
   CHECK(said_of(tensor(f32, "[4]", "[8, 24]") + "," + tensor(f32, "[4]", "[8, 24]")) ==
         "2: the header of F is not valid JSON: it has \"b\" twice in one object; save or fetch it again");
   CHECK(holds(said_of(tensor(f32, "[4]", "[8, 24]") + R"(, "__metadata__": {"format": 3})"),
