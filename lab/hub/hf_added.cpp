@@ -17,7 +17,7 @@ size_t last_character(std::string_view text) {
   return at;
 }
 
-// The end of text[from, to) without its trailing white space.
+// The end of text[from, to) when its trailing white space is left out.
 size_t without_last_space(std::string_view text, size_t from, size_t to) {
   for (size_t at; to > from; to = at) {
     at = last_character(text.substr(0, to));
@@ -26,8 +26,8 @@ size_t without_last_space(std::string_view text, size_t from, size_t to) {
   return to;
 }
 
-// \w of Unicode's annex 18: letters, marks, digits, connectors, joiners, and letters in circles and squares. A table,
-// as neither utf8proc nor older versions of PCRE2 have the property Alphabetic.
+// \w of Unicode's annex 18: letters, marks, digits, connectors, joiners, and letters in circles and squares. The ranges
+// are listed here because neither utf8proc nor older versions of PCRE2 have the property Alphabetic.
 bool begins_with_word(std::string_view text) {
   const int32_t code = text.empty() ? -1 : first_character(text).first;
   if (code < 0) return false;
@@ -59,9 +59,9 @@ const AddedToken* AddedTokens::at(std::string_view text) const {
   return found == tokens_.end() ? nullptr : &*found;
 }
 
-// As in `tokenizers`: a single_word token within a word hides the tokens within itself. The white space that a token
-// has taken may contain another token, which is also found; the text then continues after that one, even within the
-// white space.
+// Like the library `tokenizers`: a single_word token inside a word hides the tokens inside itself. White space that a
+// token has taken may contain another token, which is also found; the text then continues after that one, even inside
+// the white space.
 bool AddedTokens::each(const NormalizedText& all, bool at_start, const Token& take, const Between& between) const {
   const std::string_view text = all.text;
   size_t done = 0;

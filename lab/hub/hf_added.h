@@ -11,16 +11,16 @@ namespace poslab {
 struct AddedToken {
   std::string text;  // not empty
   int token;
-  bool single_word, lstrip, rstrip;  // not within a word; takes the white space before it, after it
+  bool single_word, lstrip, rstrip;  // only a whole word; takes the white space before it, after it
 };
 
 class AddedTokens {
  public:
   void add(const AddedToken&);
   bool has(const std::string& text) const;
-  // Calls the two functions for the tokens in a text, the longest at each place, and for the parts between them, in
-  // order, until one returns false, and then returns false. at_start: passed on to the part that begins the text.
-  using Token = std::function<bool(int token, size_t end)>;   // end: in the source, with the taken white space
+  // Calls Token for each token of a text, the longest at each place, and Between for each part between two tokens, in
+  // order. Stops and returns false when a call does. at_start: passed on with the part that begins the text.
+  using Token = std::function<bool(int token, size_t end)>;   // end: in the source, after the white space that it takes
   using Between = std::function<bool(const NormalizedText& part, bool at_start)>;
   bool each(const NormalizedText& text, bool at_start, const Token&, const Between&) const;
 

@@ -80,7 +80,7 @@ const Family& family_of(Keys& config) {
             given.is_array() && !given.empty() ? fmt::format(" (architecture {})", in_short(given[0])) : "", types);
 }
 
-// The width of a sliding window, 0 for none. An absent key has the default, and null means no window.
+// The width of a sliding window, 0 for none. If the key is absent, the default holds; null means no window.
 int window_of(Keys& config) {
   if (!config.has("sliding_window")) return 4096;
   if (config.get("sliding_window").is_null()) return 0;
@@ -151,7 +151,7 @@ std::string keys_passed_over(Keys& generation) {
   static const std::set<std::string> none_at_1 = {"repetition_penalty", "encoder_repetition_penalty", "length_penalty",
                                                   "temperature", "top_p", "typical_p", "guidance_scale", "num_beams",
                                                   "num_beam_groups", "num_return_sequences"},
-                                     // keys that concern speed and shape; a length is overridden by --count
+                                     // keys about speed and output format; --count overrides a length
       of_none = {"transformers_version", "use_cache", "cache_implementation", "pad_token_id", "bos_token_id",
                  "decoder_start_token_id", "max_length", "max_new_tokens", "return_dict_in_generate"};
   std::vector<std::string> keys = generation.all_left_over();
@@ -189,7 +189,7 @@ double above_0(Keys& config, const char* key, double standard) {
   return x;
 }
 
-// Gemma 3: scaled embeddings, gains that are stored less 1, a scale of logits independent of the width of a head.
+// Gemma 3 scales embeddings, stores gains less 1, and scales logits by a factor that does not depend on the head size.
 void read_gemma(Keys& config, HfConfig& all) {
   DecoderSpec& s = all.spec;
   check_activation(config, "hidden_activation", "gelu_pytorch_tanh");

@@ -1,6 +1,6 @@
 // config.json of a checkpoint of the Hugging Face form: LLaMA and its relatives (the families of hf_config.cpp) as
 // transformers defines them. Every key is either understood, known to change no result, or refused by name: a model
-// computed differently from its authors' would look like a bad one.
+// computed otherwise than its authors do would only look like a bad model.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,24 +17,24 @@ struct HfConfig {
   DecoderSpec spec;
   HfForm form{};                                 // the form of its weights
   HfRope rope{};                                 // its positions
-  int trained_length = 0;                        // max_position_embeddings, for any window or scaling
+  int trained_length = 0;                        // max_position_embeddings, whatever the window or scaling
   std::vector<int> begin{};                      // bos_token_id: the token that begins a text, or none
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
   TokenChoice choice{.temperature = 0.8};        // how tokens are drawn by default
-  std::string passed_over{};                     // a line on other keys of generation_config.json, or none
+  std::string passed_over{};                     // a line about ignored keys of generation_config.json, or ""
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
 
-// generation_config.json, the authors' defaults for writing: bos_token_id, eos_token_id, temperature, top_k and top_p,
-// each if given, and the most probable token if do_sample is false. Other keys are ignored, as none changes the model's
-// logits; `passed_over` lists them. Defaults are those of `poslab lm generate`; by default transformers takes the most
-// probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is not a JSON object, and
-// for a wrong value of any of these keys except bos_token_id.
+// Reads generation_config.json, the authors' defaults for writing: bos_token_id, eos_token_id, temperature, top_k and
+// top_p, each if given; if do_sample is false, the most probable token is taken. Other keys change no logits and are
+// ignored; `passed_over` lists those that would change the text. Missing keys have the defaults of `poslab lm
+// generate`, not those of transformers, which takes the most probable token or draws from the 50 most probable. Throws
+// BadInput for a text that is not a JSON object, and for a wrong value of any of these keys except bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"
-// The keys that all architectures share. Ignores keys for names, comments and training.
+// Ignores the keys that all architectures share and that change no result: names, comments and training.
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.
 std::vector<int> ends_of(Keys& config);

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// The bytes of a token in GPT-2's alphabet; a token with any other character is its own bytes.
+// The bytes of a token in GPT-2's alphabet; a token with any other character is returned unchanged.
 std::string bytes_of_letters(const std::string& token) {
   std::string all;
   for (std::string_view rest = token; !rest.empty();) {
@@ -22,7 +22,7 @@ std::string bytes_of_letters(const std::string& token) {
   return all;
 }
 
-// "<0x0A>" is a byte.
+// A token such as "<0x0A>" is that byte; others are returned unchanged.
 std::string byte_or_token(const std::string& token) {
   const auto digit = [&](size_t at) { return std::isxdigit(static_cast<unsigned char>(token[at])) != 0; };
   if (token.size() != 6 || !token.starts_with("<0x") || !digit(3) || !digit(4) || token[5] != '>') return token;

@@ -1,6 +1,6 @@
-// The "decoder" of a tokenizer.json: the bytes of a token in the middle of a text. Without a decoder these are the
-// token's spelling, without the spaces that the library then writes between tokens. Leaves out the removal of spaces at
-// the start of a text (Strip after Fuse; Metaspace), and steps that read several tokens at a time.
+// Turns a token in the middle of a text into bytes, by the "decoder" of a tokenizer.json. Without a decoder the bytes
+// are the token's spelling. Leaves out the spaces that the library then writes between tokens, the removal of spaces at
+// the start of a text (Strip after Fuse; Metaspace), and steps that read several tokens.
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ class HfDecoder {
  private:
   void add(const nlohmann::ordered_json& step, const std::string& where);
   std::vector<std::function<std::string(const std::string& token)>> steps_;
-  bool bytes_made_ = false, fused_ = false;  // after either, steps see no single tokens
+  bool bytes_made_ = false, fused_ = false;  // once one is true, steps no longer see single tokens
 };
 
 }  // namespace poslab

@@ -58,7 +58,7 @@ int place(int channel, int head_dim, Pairing pairing) {
   return pairing == Pairing::half ? channel : channel - in_head + in_head % 2 * head_dim / 2 + in_head / 2;
 }
 
-// (in, out) -> (out, in), or a vector; outputs in heads are permuted by `pairing`.
+// (in, out) -> (out, in), or a vector; the output channels of each head are permuted by `pairing`.
 Tensor as_stored(const Tensor& x, int head_dim, Pairing pairing) {
   const int in = x.dims() == 1 ? 1 : x.dim(0), out = x.dim(-1);
   Tensor y(x.dims() == 1 ? Shape{out} : Shape{out, in});
@@ -74,22 +74,22 @@ std::string weights(const State& state, Pairing pairing) {
   std::vector<NamedTensor> all;
   for (const Params::Entry& e : state.params.entries()) {
     const std::string name = name_of(e.name);
-    if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has none like it");
+    if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has no such parameter");
     const bool turns = e.name.find("attention.query") != e.name.npos || e.name.find("attention.key") != e.name.npos;
     all.push_back(
         {name, e.name == "embedding" ? e.tensor : as_stored(e.tensor, head, turns ? pairing : Pairing::half)});
   }
-  // LLaMA's attention_bias includes the output. Qwen 2 has no output bias, but transformers would then split texts by
-  // Qwen 2's rules, whatever the tokenizer.json.
+  // LLaMA's attention_bias includes the output. Qwen 2 has no output bias, but transformers would split the texts of a
+  // Qwen 2 model by Qwen 2's rules, whatever the tokenizer.json says.
   for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
     all.push_back(
         {name_of(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
   return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 
-// next_word (tasks/language/vocabulary.h) as an expression over GPT-2's letters, each of which is a byte.
+// next_word (tasks/language/vocabulary.h) as a regular expression over GPT-2's letters, each of which is one byte.
 std::string word_expression() {
-  std::map<std::string, std::string> of;  // letters of each sign
+  std::map<std::string, std::string> of;  // the letters of each class
   for (int b = 0; b < 256; ++b) {
     const bool letter = b >= 128 || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_';
     const char* sign = letter                                 ? "letter"
@@ -102,7 +102,7 @@ std::string word_expression() {
   const std::string space = letter_of(' '), blank = "[" + of["blank"] + "]";
   std::string all;
   for (const char* sign : {"letter", "digit", "other"}) {
-    const std::string one = "[" + of[sign] + "]";  // 64 bytes, the space among them
+    const std::string one = "[" + of[sign] + "]";  // at most 64 bytes, including a space before them
     all += space + one + "{1,63}|" + one + "{1,64}|";
   }
   // a run of blanks without the one that belongs to the next word

@@ -16,7 +16,7 @@
 namespace poslab {
 namespace {
 
-// Rotations in older checkpoints, which follow from the configuration. transformers also skips them.
+// Older checkpoints store rotations, which the configuration already determines. transformers skips them, too.
 bool is_spare(const std::string& name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
@@ -39,7 +39,7 @@ void require_folder(const std::string& folder) {
 
 HfModel open_hf_model(const std::string& folder, Device device) {
   require_folder(folder);
-  backend(device);  // throws where there is none, before anything is read
+  backend(device);  // throws if this machine lacks the device, before anything is read
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
   const std::string head = hf_place("head.w", config.spec, config.form).tensor;

@@ -37,8 +37,8 @@ int letters_and_accents(utf8proc_int32_t code) {
   return int(utf8proc_decompose_char(code, parts, 32, UTF8PROC_DECOMPOSE, nullptr));
 }
 
-// Canonical composition: e and an acute accent become one character. A character's source has as many decomposed code
-// points as the character itself.
+// Canonical composition: e and an acute accent become one character. To find the source of a character, decomposed code
+// points are counted: the character and its source have the same number of them.
 NormalizedText composed(const NormalizedText& text) {
   if (ascii(text.text)) return text;
   unsigned char* made = nullptr;
@@ -61,7 +61,7 @@ NormalizedText composed(const NormalizedText& text) {
   return all;
 }
 
-// `made`, which has no bytes in the source, and then the text.
+// Puts `made`, which has no source bytes, in front of the text.
 NormalizedText after(const std::string& made, const NormalizedText& text) {
   NormalizedText all(text.offsets[0]);
   all.add(made, text.offsets[0]), all.add(text);
@@ -113,11 +113,11 @@ bool split(const Regex& regex, bool invert, Behavior behavior, const NormalizedT
 std::string put_in(std::string text, const std::string& where) {
   constexpr size_t most = 64;
   if (text.size() > most)
-    bad_input("{}: a step puts {} bytes into a text, and poslab takes at most {}", where, text.size(), most);
+    bad_input("{}: a step puts {} bytes into a text, but poslab allows at most {}", where, text.size(), most);
   return text;
 }
 
-// Some steps lengthen a text each time they occur.
+// Some steps lengthen a text each time they run, so only one is accepted.
 void require_only(bool first, const std::string& where, const json& step) {
   if (!first) bad_input("{}: it has two steps {}; poslab reads tokenizers with one", where, json_type(step));
 }

@@ -45,7 +45,7 @@ class HfPieces {
   bool cut(size_t step, const NormalizedText& piece, bool at_start, const Take&) const;
   std::vector<Change> changes_;
   std::vector<Cut> cuts_;
-  // of_bytes: pieces have a character for each byte. in_place: the normalizer changes single characters at most.
+  // of_bytes: pieces have a character for each byte. in_place: the normalizer changes only single characters, if any.
   bool of_bytes_ = false, marks_spaces_ = false, in_place_ = true;
 };
 
@@ -55,11 +55,11 @@ int byte_of(std::string_view letter);            // -1 for a character outside t
 NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with);
 std::string replaced(const std::string& text, const std::string& what, const std::string& with);
 NormalizedText valid_utf8(std::string_view source);             // with U+FFFD for each invalid byte
-std::string_view without_cut_character(std::string_view text);  // without the remains of a character at its beginning
+std::string_view without_cut_character(std::string_view text);  // without the rest of a cut character at its start
 size_t character(std::string_view text);         // bytes of the first UTF-8 character, 1 if it is damaged
 size_t white_space(std::string_view text);       // bytes of leading white space
 size_t characters(std::string_view text);        // the number of UTF-8 characters
-std::string json_type(const nlohmann::ordered_json&);   // its "type", else itself in short
+std::string json_type(const nlohmann::ordered_json&);   // its "type", or itself in short
 // The text under `key` of a step's "pattern", as {"String": " "}; empty for another kind of pattern.
 std::optional<std::string> pattern_of(const nlohmann::ordered_json& step, const char* key);
 

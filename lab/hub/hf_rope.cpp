@@ -24,7 +24,7 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   return fmt::format("{}", fmt::join(numbers, "/"));
 }
 
-// ",attention=1.2" if the file has it. It multiplies cosines and sines; its sign is lost in the logits.
+// ",attention=1.2" if the file has it: a factor on cosines and sines. The logits have its square, so its sign is lost.
 std::string attention_of(Keys& of) {
   if (of.get("attention_factor").is_null()) return "";
   const double attention = std::abs(of.number("attention_factor"));
@@ -33,15 +33,15 @@ std::string attention_of(Keys& of) {
   return ",attention=" + spelled(attention);
 }
 
-// The default of attention_factor is 1 + 0.1 ln factor, or the ratio of two such terms, with mscale and with
-// mscale_all_dim.
+// The default of attention_factor is 1 + 0.1 ln factor or, with mscale and mscale_all_dim, the ratio of two such terms,
+// in which these multiply 0.1.
 std::string yarn(Keys& of, int length, int longest) {
   const double factor = of.number("factor", double(longest) / length);
   std::string text = fmt::format("yarn:factor={},length={}", spelled(factor), length);
   const double fast = of.number("beta_fast", 0), slow = of.number("beta_slow", 0);
   if (fast != 0) text += ",beta_fast=" + spelled(fast);
   if (slow != 0) text += ",beta_slow=" + spelled(slow);
-  const bool null = of.has("truncate") && of.get("truncate").is_null();  // false to transformers
+  const bool null = of.has("truncate") && of.get("truncate").is_null();  // transformers reads null as false
   if (null || !of.on("truncate", true)) text += ",truncate=off";
   const double scale = of.number("mscale", 0), all = of.number("mscale_all_dim", 0);
   if (const std::string attention = attention_of(of); !attention.empty()) return text + attention;
@@ -77,7 +77,7 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
 // if both lack it.
 HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::pair<const char*, double>& theta) {
   const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
-  const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // its name in the first release
+  const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // longrope's name in its first release
   if (form.phi && type != "default" && type != "longrope" && type != "su")
     bad_input("{}: the type \"{}\" is not known in a model of Phi-3; use default or longrope", of.where(), type);
   HfRotation r;
@@ -121,7 +121,7 @@ Keys keys_of_object(const json& object, const std::string& where) {
 }
 
 // Gemma 3: rope_parameters has an object for each kind of layer. Before version 5 of transformers, rope_theta and
-// rope_scaling belonged to the layers that see all keys, and rope_local_base_freq was the base of the others.
+// rope_scaling belonged to the layers that see all keys, and rope_local_base_freq was the base of the other layers.
 HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scaling, const json& parameters) {
   Keys kinds = keys_of_object(parameters, config.where() + ": rope_parameters");
   const json whole = kinds.get("full_attention"), near = kinds.get("sliding_attention");
@@ -137,7 +137,7 @@ HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scalin
           .slides = form.slides};
 }
 
-// A scheme for each layer, as the shortest composition that has them in turn.
+// The shortest composition whose schemes, taken in turn, are those of the layers.
 std::string in_turn(const std::vector<std::string>& layers) {
   size_t period = 1;
   const auto repeats = [&] {
@@ -247,11 +247,11 @@ std::string completed(const std::string& one, RunValues model) {
           one, fraction->second);
     model.erase(fraction);
   }
-  if (scheme.name == "abf") model.erase("base");  // ABF is another base
+  if (scheme.name == "abf") model.erase("base");  // ABF is itself a change of base
   const Choices c = choose_options(scheme.name, scheme.options, said, model);
   for (const char* option : {"base", "pairing"})
     if (turns && !c.has(option) && model[option] != "10000")
-      bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
+      bad_input("encoding {}: it has no option {}, but this model rotates queries and keys by {} = {}; choose another",
                 one, option, option, model[option]);
   return c.spelled();
 }
@@ -267,7 +267,7 @@ std::string for_hf_model(const std::string& encoding, const HfRope& rope, int tr
     return each_part(text, [&](const std::string& one) { return completed(one, model); });
   };
   if (!rope.sliding) return with(encoding, rope.full);
-  const size_t added = encoding.find('&');  // "sincos&rope": the first belongs to no layer
+  const size_t added = encoding.find('&');  // in "sincos&rope" the first scheme belongs to no layer
   const std::string first = added == std::string::npos ? "" : with(encoding.substr(0, added), rope.full) + "&";
   const std::vector<std::string> said = split(added == std::string::npos ? encoding : encoding.substr(added + 1), '|');
   std::vector<std::string> layers;

@@ -1,6 +1,6 @@
 // The rotary positions of a checkpoint of the Hugging Face form: rope_theta, and rope_scaling (or, as transformers
 // writes since version 5, rope_parameters) with one of the types default, linear, dynamic, yarn, longrope and llama3.
-// Each is a scheme here, with pairs of channels half a head apart.
+// poslab has a scheme for each type, with pairs of channels half a head apart.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace poslab {
 struct HfRotation {
   std::string encoding = "none";                 // as choose_encoding reads it
   double base = 10000;
-  double fraction = 1;                           // the first channels of a head, which are rotated
+  double fraction = 1;                           // the share of a head's channels that are rotated, its first ones
   int original = 0;                              // original_max_position_embeddings; 0: not in the file
 };
 // The rotation of all layers; or one for the layers that see all keys, and another for those with a sliding window.
@@ -26,7 +26,7 @@ struct HfRope {
 // The rotations that a family's config.json may describe.
 struct HfRopeForm {
   int longest, head_dim;                         // max_position_embeddings; channels
-  bool phi = false;                              // Phi-3: heads may turn in part; a scaled rotation is LongRoPE
+  bool phi = false;                              // Phi-3: heads may rotate in part; a scaled rotation is LongRoPE
   std::vector<bool> slides{};                    // Gemma 3: layers with a sliding window and their own rotation
 };
 // Throws BadInput for a type or a key that is not known, naming it, and for lists that do not fit heads of that size.

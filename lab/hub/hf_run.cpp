@@ -37,11 +37,11 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   const HfConfig& its = model.config;
   int trained = its.trained_length;
   HfRope rope = its.rope;
-  std::string temperature = "none";  // temperature of the test only, so that it can be aligned
+  std::string temperature = "none";  // the test's own temperature, kept apart so that it can be aligned
   for (auto& [name, value] : asked) {
     if (name == "train_length") {
       trained = configure({{name, value}}).whole(name);
-      rope.full.original = 0;  // another one was requested
+      rope.full.original = 0;  // the user's length replaces it
       if (rope.sliding) rope.sliding->original = 0;
     }
     if (name == "temperature") std::swap(temperature, value);

@@ -49,7 +49,7 @@ void check_finite(const std::string& name, const StoredTensor& t, const StoredMa
   failure("{} is damaged: the tensor {} holds NaN or infinity, first at ({}); fetch it again", t.path, name, place);
 }
 
-// The rows of a place, in the mapped file; a copy in 32 bits if the stored numbers need a change.
+// The rows at a place, in the mapped file; or a float32 copy, if the stored numbers must be changed.
 StoredMatrix rows_of(StoredMatrix m, const HfPlace& place, int rows) {
   m.at = static_cast<const char*>(m.at) + int64_t(place.row) * m.columns * bytes_of(m.as), m.rows = rows;
   if (place.plus == 0 && place.times == 1) return m;

@@ -16,10 +16,10 @@ class HfWeights {
  public:
   // place_of: the place of a parameter in the form. config: the path, for messages.
   using Places = std::function<HfPlace(const std::string& parameter)>;
-  // device: of the model.
+  // device: where the model computes.
   HfWeights(const std::string& folder, const std::string& config, Places place_of, Device = Device::cpu);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
-  // The first of the tied names that has a tensor, which is then the weight of them all; if none has, the first name.
+  // The first of the tied names that has a tensor, which is then the weight of all; the first name if none has one.
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);

@@ -1,4 +1,4 @@
-// A JSON object without unknown parts: each key is read by name, and unread keys are found.
+// A JSON object in which every key must be understood: each is read by name, and the unread ones can be listed.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,17 +15,17 @@ class Keys {
   Keys(json object, std::string where);
   const std::string& where() const { return where_; }
   bool has(const std::string& key) const { return all_.contains(key); }  // also null
-  // The value of a key; null where it is absent or null.
+  // The value of a key; null if it is absent or null.
   json get(const std::string& key);
-  // Throw BadInput for an absent or null value without a default, and for another type.
+  // They throw BadInput for a value of another type and, if there is no default, for an absent or null value.
   int whole(const std::string& key, std::optional<int> standard = {});
-  int size(const std::string& key, int most, std::optional<int> standard = {});  // from 1 on
+  int size(const std::string& key, int most, std::optional<int> standard = {});  // at least 1
   double number(const std::string& key, std::optional<double> standard = {});
   bool on(const std::string& key, bool standard);
   std::string word(const std::string& key, const std::string& standard);
   std::vector<double> numbers(const std::string& key);
   std::vector<std::string> words(const std::string& key);
-  // The unread keys that are not null, in order; the first of them, or "".
+  // The unread keys that are not null, in order; left_over() is the first of them, or "".
   std::vector<std::string> all_left_over() const;
   std::string left_over() const;
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;

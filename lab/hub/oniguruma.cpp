@@ -14,9 +14,9 @@
 namespace poslab {
 namespace {
 
-// Oniguruma's classes as the inside of a PCRE2 class. \s is White_Space; PCRE2's has U+180E, too. \w has combining
-// marks and circled letters and, outside a class, the fractions and raised digits of Latin-1; PCRE2's before 10.43 has
-// all numbers and no marks.
+// Oniguruma's classes, written as the inside of a PCRE2 class. \s is White_Space; PCRE2's also has U+180E. \w has
+// combining marks, circled letters and, outside a class, the fractions and raised digits of Latin-1; PCRE2's \w before
+// 10.43 has all numbers and no marks.
 constexpr const char* space = R"(\t-\r\x{85}\p{Z})";
 constexpr const char* no_space =
     R"(\x{0}-\x{8}\x{e}-\x{1f}!-\x{84}\x{86}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e})"
@@ -58,7 +58,7 @@ class OnigurumaReader {
     if (rest_.starts_with("(?")) refuse(3);
     if (take("(")) {
       folds_.push_back(folds());
-      return "(?:";  // no reference to it is possible
+      return "(?:";  // no back reference to it is possible
     }
     if (take(".")) return quantified("[^\\n]");
     if (rest_.starts_with("[")) return quantified(bracket());
@@ -122,7 +122,7 @@ class OnigurumaReader {
     if (rest_.size() < 2 || rest_[0] != '\\') return {};
     const char c = rest_[1];
     if (std::string("sSdDwWpP").find(c) == std::string::npos) return {};
-    if (folds() || c == 'W') refuse(2);  // [a\W] cannot be joined to a class
+    if (folds() || c == 'W') refuse(2);  // [a\W] cannot be merged into a class
     if (c == 'p' || c == 'P') {
       const size_t end = std::min(rest_.find('}'), rest_.size());
       for (const char* name : categories)
@@ -135,7 +135,7 @@ class OnigurumaReader {
     return c == 's' ? space : no_space;
   }
 
-  // One character, perhaps escaped. In (?i:...) Oniguruma takes some pairs for one letter, such as ss for U+00DF.
+  // One character, perhaps escaped. In (?i:...) Oniguruma reads some pairs as one letter, such as ss as U+00DF.
   int letter(bool folded) {
     const bool escape = rest_.front() == '\\';
     const std::string_view at = rest_;

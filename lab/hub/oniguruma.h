@@ -1,5 +1,5 @@
-// Translates regular expressions of Oniguruma to PCRE2. Reads the parts that tokenizers use: literals, . and classes,
-// general categories such as \p{Lu}, groups, look-around, ? * + {n,m}, and (?i:...) of ASCII letters. Refuses
+// Translates regular expressions of Oniguruma to PCRE2. Reads what tokenizers use: literals, . and classes, general
+// categories such as \p{Lu}, groups, look-around, ? * + {n,m}, and (?i:...) with ASCII letters. Refuses back
 // references, and expressions that mean something else in PCRE2: ^, \h, \b, [[:alpha:]], [a&&b], {2}+ and others.
 #pragma once
 #include <string>

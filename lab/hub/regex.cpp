@@ -40,7 +40,7 @@ Regex::Regex(const std::string& pattern, const std::string& where) {
   uint32_t empty = 0;
   pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
   if (empty)
-    bad_input("{}: the expression \"{}\" matches an empty text, too, so poslab refuses it", where, pattern);
+    bad_input("{}: the expression \"{}\" also matches an empty text, so poslab refuses it", where, pattern);
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // matching is slower without a JIT compiler
 }
 

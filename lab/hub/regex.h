@@ -12,8 +12,8 @@ class Regex {
  public:
   // Throws BadInput for an expression that is invalid, that can match an empty text, or whose meaning may differ.
   Regex(const std::string& pattern, const std::string& where);
-  // Calls found() with the first byte of each match in valid UTF-8 and the byte after it, from left to right, until it
-  // returns false.
+  // Calls found(from, to) for each match in valid UTF-8, from left to right, until it returns false: from is the
+  // match's first byte, to the byte after it.
   void each(const std::string& text, const std::function<bool(size_t from, size_t to)>& found) const;
 
  private:

@@ -27,7 +27,7 @@ SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, 
   bool read = false;
   try {
     read = processor_->LoadFromSerializedProto(bytes).ok() && processor_->GetPieceSize() > 0;
-  } catch (const std::exception&) {  // An error of its tree of pieces, if a piece is empty.
+  } catch (const std::exception&) {  // an error of sentencepiece's tree of pieces: a piece is empty
   }
   if (!read) bad_input("{} is not a tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {

@@ -1,6 +1,6 @@
 // tokenizer.model of a checkpoint such as LLaMA 2 or Mistral, read by sentencepiece, which made it (Kudo and Richardson
-// 2018). Unlike with a tokenizer.json, "</s>" in a text is four characters, not a special token. Leaves out: tokens
-// that other files add.
+// 2018). Unlike with a tokenizer.json, "</s>" in a text is four characters, not a special token. Leaves out tokens that
+// other files add.
 #pragma once
 #include <memory>
 

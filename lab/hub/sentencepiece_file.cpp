@@ -1,7 +1,7 @@
 // The file is a message of sentencepiece_model.proto (https://protobuf.dev/programming-guides/encoding). Its fields 1
-// are the pieces, its fields 3 and 5 NormalizerSpecs, each with a table as field 2: four bytes that say how long the
-// trie is, the trie, and strings that end with 0, to which its leaves point. The trie is a double array (Yata et al.
-// 2007) as darts-clone writes it, a number of 32 bits for each place, in blocks of 256.
+// are the pieces, its fields 3 and 5 NormalizerSpecs, each with a table as field 2: four bytes with the length of the
+// trie, the trie, and the strings that its leaves point to, each ended by 0. The trie is a double array (Yata et al.
+// 2007) as darts-clone writes it: 32-bit units in blocks of 256.
 #include "lab/hub/sentencepiece_file.h"
 
 #include <cstdint>
@@ -27,8 +27,8 @@ uint64_t read_varint(std::string_view& rest, const std::string& path) {
   damaged(path);
 }
 
-// Calls found(field, bytes, 0) for each field of a message that is text, bytes or a message, and
-// found(field, "", value) for each whole number.
+// For each field of a message calls found(field, bytes, 0) if it is text, bytes or a message, and found(field, "",
+// value) if it is a whole number.
 template <class Found>
 void each_field(std::string_view message, const std::string& path, const Found& found) {
   while (!message.empty()) {
@@ -87,7 +87,7 @@ void check_sentencepiece_file(std::string_view model, const std::string& path) {
   if (kind == unigram && asked_for)
     bad_input(
         "{}: its pieces are of the kind Unigram, and some are user-defined; versions of sentencepiece read texts "
-        "differently with such pieces, so poslab refuses it; use a tokenizer.json made from it",
+        "differently with such pieces, so poslab refuses it; use a tokenizer.json made from this file",
         path);
 }
 

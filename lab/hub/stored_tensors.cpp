@@ -24,8 +24,8 @@ struct Mapped {
   uint64_t size;
 };
 
-// Reads of a mapped file that became shorter raise SIGBUS, upon which the program ends with one line. The list of
-// mappings only grows, as a signal may come at any time; an ended mapping has no bytes.
+// If a mapped file becomes shorter, reading it raises SIGBUS, and the program ends with a one-line message. The list of
+// mappings only grows, as a signal may come at any time; a mapping that has ended has size 0.
 struct Listed {
   const char* at;
   std::atomic<size_t> size;
@@ -41,14 +41,14 @@ void on_bus_error(int, siginfo_t* about, void*) {
       [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, l->said.data(), l->said.size());
       ::_exit(1);
     }
-  std::signal(SIGBUS, SIG_DFL);          // not in a mapped file: the signal is raised again at once
+  std::signal(SIGBUS, SIG_DFL);          // no mapped file is the cause: the signal is raised again at once
 }
 
 Listed* list(const char* at, size_t size, const std::string& path) {
   struct sigaction action {};
   action.sa_sigaction = on_bus_error, action.sa_flags = SA_SIGINFO;
   static const int once = sigaction(SIGBUS, &action, nullptr);
-  if (once != 0) failure("cannot watch {} for becoming shorter: {}", path, std::strerror(errno));
+  if (once != 0) failure("cannot set a handler in case {} becomes shorter: {}", path, std::strerror(errno));
   const std::string said = fmt::format(
       "poslab: {} has become shorter while it was read, or its disk failed; fetch it again\n", printable(path));
   auto* l = new Listed{at, size, said, listed};
@@ -67,14 +67,14 @@ Mapped map_file(const std::string& path) {
   return {std::shared_ptr<const char>(l->at, end), size};
 }
 
-// "weight_map" of an index: a file of the same folder, by tensor.
+// "weight_map" of an index: for each tensor, the name of a file in the same folder.
 std::vector<std::pair<std::string, std::string>> read_index(const std::string& path) {
   const Json all = parse_json(read_input(path), path), map = all.is_object() ? all.value("weight_map", Json()) : Json();
   if (!map.is_object()) bad_input("{} has no object \"weight_map\", which says where each tensor is", path);
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, file] : map.items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-      bad_input("{}: \"{}\" is listed in {}; it must be in a file of the same folder", path, name, in_short(file));
+      bad_input("{}: \"{}\" is listed in {}; it must be in a file in the same folder", path, name, in_short(file));
     files.emplace_back(name, file.get<std::string>());
   }
   return files;
@@ -98,7 +98,7 @@ StoredTensors map_safetensors(const std::string& path) {
 StoredTensors map_weights(const std::string& folder) {
   const std::string single = folder + "/model.safetensors", index = folder + "/model.safetensors.index.json";
   if (const std::string adapter = folder + "/adapter_config.json"; std::filesystem::exists(adapter))
-    bad_input("{}: weights with an adapter beside them are not read; merge it (peft: merge_and_unload)", adapter);
+    bad_input("{}: weights with an adapter are not read; merge it into them (peft: merge_and_unload)", adapter);
   if (std::filesystem::exists(single)) return map_safetensors(single);
   if (!std::filesystem::exists(index))
     bad_input(
@@ -158,7 +158,7 @@ StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {
               t.path, name, t.dtype);
   m.at = t.at;
   const size_t each = size_t(bytes_of(m.as));
-  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // allowed by the form, but no program writes it
+  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // the form allows this, but no program writes it
     const size_t bytes = each * size_t(m.rows) * size_t(m.columns);
     auto copy = std::make_shared<std::vector<float>>(bytes / sizeof(float) + 1);
     std::memcpy(copy->data(), t.at, bytes);

@@ -25,8 +25,8 @@ StoredTensors map_safetensors(const std::string& path);
 // the index lacks, or if there is an adapter, which would change the weights.
 StoredTensors map_weights(const std::string& folder);
 
-// A checksum that identifies these weights in a file of temperatures: core/checksum.h over names and numbers. Reads
-// them all.
+// A checksum over all names and numbers (core/checksum.h), which identifies these weights in a file of temperatures.
+// Reads the whole files.
 std::string weights_checksum(const StoredTensors&);
 
 // Checksums of the checkpoint in a folder, by "weights", "config.json" and "tokenizer", for records of its tests

@@ -46,7 +46,7 @@ std::string weights(const T5Spec& s, const Params& params) {
   std::vector<NamedTensor> all;
   for (const Params::Entry& e : params.entries()) {
     const std::string name = hf_name(e.name, s.gate.has_value());
-    if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has none like it");
+    if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has no such parameter");
     const bool as_it_is = e.tensor.dims() == 1 || e.name == "embedding" || e.name.ends_with("encoding.table");
     all.push_back({name, as_it_is ? e.tensor : transpose(e.tensor.detach())});
   }

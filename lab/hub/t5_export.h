@@ -1,4 +1,4 @@
-// A trained T5 in the Hugging Face form, which transformers reads as a T5ForConditionalGeneration.
+// Exports a trained T5 in the Hugging Face form, which transformers reads as a T5ForConditionalGeneration.
 #pragma once
 #include <string>
 #include <vector>

@@ -12,10 +12,10 @@
 namespace poslab::t5 {
 
 struct HfConfig {
-  T5Spec spec;                                   // the file of weights determines whether it is tied
+  T5Spec spec;                                   // tied or not: this depends on the file of weights
   int trained_length = 512;                      // n_positions
   T5Generation writing{};                        // ends, beams, length_penalty and early_stopping
-  std::string passed_over{};                     // a line on other keys of generation_config.json, or none
+  std::string passed_over{};                     // a line about ignored keys of generation_config.json, or ""
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);

@@ -11,17 +11,17 @@ namespace {
 
 using json = Keys::json;
 
-// Keys for training and use, and keys of older versions.
+// Keys without effect here: for training, for use by transformers, and of its older versions.
 constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};
 
-// The first name of each activation is the one that is written.
+// The first name of each activation is used for export.
 constexpr std::pair<const char*, Activation> activations[] = {
     {"relu", Activation::relu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
     {"gelu", Activation::gelu}, {"silu", Activation::silu},          {"swish", Activation::silu}};
 
-// "gated-gelu" is the approximation by a tanh of T5 v1.1 (transformers 5.23, T5Config).
+// "gated-gelu" is T5 v1.1's approximation by a tanh (transformers 5.23, T5Config).
 void read_activation(Keys& config, T5Spec& s) {
   const std::string given = config.word("feed_forward_proj", "relu"), gated = "gated-";
   const bool has_gate = given.starts_with(gated);

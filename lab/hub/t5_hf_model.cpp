@@ -15,7 +15,7 @@
 namespace poslab::t5 {
 namespace {
 
-// Other names of the embedding, in transformers' order of tying.
+// Other names of the embedding, in the order in which transformers ties them.
 const std::string of_encoder = "encoder.embed_tokens.weight", of_decoder = "decoder.embed_tokens.weight",
                   head = "lm_head.weight";
 
@@ -28,7 +28,7 @@ bool is_spare(const std::string& name) {
 
 HfModel open_hf_model(const std::string& folder, Device device) {
   require_folder(folder);
-  backend(device);  // throws where there is none, before anything is read
+  backend(device);  // throws if this machine lacks the device, before anything is read
   const std::string path = folder + "/config.json", more = folder + "/generation_config.json";
   HfConfig config = hf_config(read_input(path), path);
   if (std::filesystem::exists(more)) read_generation(read_input(more), more, config);

@@ -40,7 +40,7 @@ const std::string& Tokens::text(int token) const {
   return found == special_.end() ? none : found->text;
 }
 
-// Replaces white space that the table of characters keeps by plain spaces, as it also ends a word.
+// Replaces white space that the table of characters keeps with plain spaces, because it also ends a word.
 NormalizedText Tokens::in_words(std::string_view text, size_t from) const {
   NormalizedText all(from);
   for (size_t n = 0; !text.empty(); text.remove_prefix(n)) {

@@ -1,5 +1,5 @@
 // The tokens of a T5: those of its spiece.model, then the sentinels <extra_id_99> ... <extra_id_0>, which mark gaps to
-// fill (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and <unk>, and each part is read
+// fill (Raffel et al. 2020, section 3.1.4). A text is cut at sentinels, </s>, <pad> and <unk>, and each part is read
 // separately, as in transformers.
 #pragma once
 #include "lab/hub/hf_added.h"
@@ -10,8 +10,8 @@ namespace poslab::t5 {
 
 class Tokens : public Tokenizer {
  public:
-  // The bytes of a spiece.model; `path` is for messages. extra: the number of sentinels; -1: 100 if `vocabulary` tokens
-  // have room for them after the pieces, else none. Throws BadInput for another kind of file.
+  // The bytes of a spiece.model; `path` is for messages. extra: the number of sentinels; -1: 100 if `vocabulary` has
+  // room for them after the pieces, else none. Throws BadInput for another kind of file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
   // The tokens of a tokenizer.json.
   Tokens(const Unigram&, const std::string& path);

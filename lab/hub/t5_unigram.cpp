@@ -37,7 +37,7 @@ std::vector<json> steps_of(const json& step, const char* list) {
   return step.at(list).get<std::vector<json>>();
 }
 
-// The table of characters. Like sentencepiece, these steps must drop spaces at both ends and merge repeated ones.
+// Reads the table of characters. Like sentencepiece, these steps must drop spaces at both ends and merge repeated ones.
 std::string read_steps(const json& all, const std::string& path) {
   std::string table;
   std::set<std::string> seen;
@@ -87,7 +87,7 @@ struct Message {
   }
 };
 
-// sentencepiece_model.proto: pieces are field 1, each with text, score and kind; field 3 has the table as its field 2.
+// sentencepiece_model.proto: pieces are field 1, each with text, score and kind; field 3 has the table in its field 2.
 std::string as_sentencepiece(const json& model, const std::string& table, const std::set<std::string>& special,
                              const std::string& path) {
   constexpr int normal = 1, unknown = 2, control = 3;

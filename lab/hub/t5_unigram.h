@@ -1,5 +1,5 @@
-// tokenizer.json of a T5, which transformers saves since version 5 in place of spiece.model: pieces with their log
-// probabilities (Kudo 2018) and the table of characters, for sentencepiece.
+// tokenizer.json of a T5, which transformers writes since version 5 instead of spiece.model: pieces with their log
+// probabilities (Kudo 2018) and the table of characters, converted for sentencepiece.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct Unigram {
 };
 
 bool is_unigram(const std::string& tokenizer_json, const std::string& path);
-// Throws BadInput with the name of a step or option with which sentencepiece would find other tokens.
+// Throws BadInput for a step or option, by name, that would make sentencepiece find other tokens.
 Unigram read_unigram(const std::string& tokenizer_json, const std::string& path);
 
 }  // namespace poslab::t5

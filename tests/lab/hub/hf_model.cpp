@@ -146,7 +146,7 @@ TEST_CASE("hf: settings of the configuration reach the model") {
   CHECK(config("yarn").rope.full.original == 32);
   CHECK(config("linear").rope.full.original == 0);
   CHECK(refusal([] { for_hf_model("fope", {}, 64); }) ==
-        "2: encoding fope: it has no option pairing, and this model turns queries and keys with pairing = half; choose "
+        "2: encoding fope: it has no option pairing, but this model rotates queries and keys by pairing = half; choose "
         "another");
 }
 
@@ -400,12 +400,12 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     missing = map, missing["more"] = "shard.safetensors";
     CHECK(index(missing) == "2: shard.safetensors has no tensor more, but the index lists it there");
     missing = map, missing["more"] = "../x";
-    CHECK(holds(index(missing), "\"more\" is listed in \"../x\"; it must be in a file of the same folder"));
+    CHECK(holds(index(missing), "\"more\" is listed in \"../x\"; it must be in a file in the same folder"));
     CHECK(holds(index(3), "has no object \"weight_map\""));
     write_file(path, whole);  // transformers looks for it first, and then needs no index
     CHECK(s.opened() == "");
     write_file(s.folder / "adapter_config.json", "{}");
-    CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter beside them are not read; merge it"));
+    CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter are not read; merge it into them"));
   }
   CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is not a folder; --hf names one"));
 }

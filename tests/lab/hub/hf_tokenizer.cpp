@@ -227,7 +227,7 @@ TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the mode
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
   // a step that inserts too much
   CHECK(refused("/normalizer", {{"type", "Prepend"}, {"prepend", std::string(65, 'x')}}) ==
-        "2: t: a step puts 65 bytes into a text, and poslab takes at most 64");
+        "2: t: a step puts 65 bytes into a text, but poslab allows at most 64");
   const Json bytes = {{"type", "ByteLevel"}}, marks = {{"type", "Metaspace"}, {"replacement", "_"}};
   for (const Json& step : {bytes, marks})
     CHECK(refused("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {step, step}}}) ==
