@@ -1,5 +1,5 @@
-// Line charts, described in README.md: SVG in two widths, of which the style sheet shows one; a legend, which shows
-// values at the pointer or by the arrow keys; names at the ends of the curves.
+// Line charts, described in README.md: two SVGs, wide and narrow, of which the style sheet shows one; a legend, which
+// shows values at the pointer or by the arrow keys; names at the ends of the curves.
 import {element, from_html} from './element.mjs';
 import {even_ticks, log_ticks, scale, some_of} from './scale.mjs';
 import {escape, number, percent, prose, short} from './text.mjs';
@@ -7,7 +7,7 @@ import {escape, number, percent, prose, short} from './text.mjs';
 const r = x => Number(x.toFixed(1));
 const drawn = (chart, y) => y !== null && Number.isFinite(y) && (!chart.log || y > 0);
 
-// Maps values to places in {left, right, top, bottom}; y stays inside.
+// Maps values to places in {left, right, top, bottom}; a y outside the axis is moved to its end.
 export function frame_in(chart, box) {
   const {x_low, x_high, y_low, y_high} = chart, within = v => Math.min(y_high, Math.max(y_low, v));
   const y = scale(y_low, y_high, box.bottom, box.top, chart.log ? Math.log10 : undefined);
@@ -30,7 +30,7 @@ function area(frame, band, attributes) {
   return d ? `<path ${attributes} d="M${d}Z"/>` : '';
 }
 
-// Whether two lines cannot be told apart in a picture of 400 pixels, where a line is two high.
+// Whether two lines look like one in a picture of 400 x 400 pixels, where a line is 2 pixels thick.
 function on_one_another(chart, a, b) {
   const {y} = frame_in(chart, {left: 0, right: 400, top: 0, bottom: 400});
   if (a.points.length !== b.points.length || a.filled || b.filled) return false;
@@ -40,7 +40,7 @@ function on_one_another(chart, a, b) {
     return value === null || Math.abs(y(value) - y(other)) <= 2;
   });
 }
-// The class of page.css for a curve that lies on others: its line has gaps, through which the others show.
+// The class of page.css for a curve that lies on others: its line has gaps, through which one sees the others.
 export function gaps(chart, n) {
   const {curves} = chart, under = curves.slice(0, n).filter(
       other => curves[n].color !== 'base' && other.color !== 'base' && on_one_another(chart, other, curves[n])).length;
@@ -55,8 +55,8 @@ function styles({curves}) {
 
 const text = (x, y, words, attributes) => `<text x="${r(x)}" y="${r(y)}" ${attributes}>${escape(words)}</text>`;
 
-// Attributes of each kind of shape, by the classes of page.css; another page has its own. curve(n), band(n) and raw(n)
-// are for the n-th curve.
+// Attributes of each kind of shape: here the classes of page.css; another page may pass its own. curve(n), band(n) and
+// raw(n) are for the n-th curve.
 function look_of(chart) {
   const looks = styles(chart), color = n => chart.curves[n].color;
   const names = ['label', 'zone', 'gridline', 'tick', 'axis', 'trained'];
@@ -67,7 +67,7 @@ function look_of(chart) {
   };
 }
 
-// Sizes are for letters of 13 units; `unit` scales them.
+// Sizes are for a font size of 13; `unit` scales them.
 function axes(chart, frame, look) {
   const {left, right, top, bottom, ticks, unit = 1} = frame, points = chart.curves.flatMap(curve => curve.points);
   const whole = points.every(([x]) => Number.isInteger(x));
@@ -101,7 +101,7 @@ function direct_labels(chart, frame) {
 function trained_zone(chart, frame, look) {
   if (!chart.shaded || chart.shaded <= chart.x_low) return '';
   const {left, top, bottom, unit = 1} = frame, end = frame.x(Math.min(chart.shaded, chart.x_high));
-  const word = 64 * unit;  // "trained" and a space; where the zone is narrower, the next word makes room
+  const word = 64 * unit;  // "trained" and a space; if the zone is narrower, the next word starts after them
   const zone = (x, words) => text(x + 8 * unit, bottom - 10 * unit, words, look.zone);
   return `<rect x="${left}" y="${top}" width="${r(end - left)}" height="${bottom - top}" ${look.trained}/>` +
       zone(left, 'trained') + (chart.x_high > chart.shaded ? zone(Math.max(end, left + word), 'unseen') : '');
@@ -206,7 +206,7 @@ function read_out(plot, chart) {
   }
 }
 
-// If there is a lower end for a logarithmic axis, draw(true) shows that axis.
+// draw(true) shows a logarithmic axis, if the data has a lower end for one.
 export function chart(data) {
   const label = 'Chart; the left and right arrow keys read values';
   const plot = element('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-label': label});

@@ -1,4 +1,4 @@
-// A page from its document (README.md): header, sections, and their parts, each drawn by its kind.
+// Draws a page from its document (README.md): header, sections, and their parts, each by its kind.
 import {choice, element, from_html} from './element.mjs';
 import {escape, prose} from './text.mjs';
 
@@ -31,7 +31,7 @@ function section_of({id, title, parts}, kinds) {
   return element('section', {'aria-labelledby': id}, element('h2', {id}, title), pick, ...nodes);
 }
 
-// Links to the sections of a page that has many, for the side of a wide screen.
+// Links to the sections, at the side of a wide screen, for a page that has many.
 function contents(sections) {
   const link = ({id, title}) => `<li><a href="#${escape(id)}">${escape(title)}</a></li>`;
   const links = sections.filter(({title}) => title).map(link);

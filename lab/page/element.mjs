@@ -53,11 +53,11 @@ export function answered(input, [name, expected], said, scored, gap = '') {
 
 let plays = 0;
 // A slider over the texts of `marks`, with a button that plays it to its end, from the beginning if it is at the end.
-// show(n) draws for mark n, and may return a promise, for which the next mark waits. Moving the slider stops it.
+// show(n) draws for mark n; if it returns a promise, the next mark waits for it. Moving the slider stops the play.
 export function player(label, marks, from, show, seconds = 8) {
   const at = element('input', {type: 'range', min: 0, max: marks.length - 1, value: from});
   const text = element('output'), button = element('button', {type: 'button'});
-  let playing = 0;  // the number of this play, 0: none
+  let playing = 0;  // the number of the current play; 0: none
   function stand(n) {
     at.value = n;
     text.textContent = marks[n];

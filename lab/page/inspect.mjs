@@ -7,7 +7,7 @@ import {draw} from './theme.mjs';
 const side = 240;  // of a cloud's picture
 
 // One path for all dots of a cloud [x, y, x, y, ...]: strokes of no length, which round caps make visible. Both axes
-// have one scale, so that distances in the picture are those in the plane.
+// have the same scale, so that distances in the picture are those in the plane.
 export function cloud_svg({label, clouds}) {
   const ends = k => {
     const all = clouds.flatMap(({at}) => at.filter((_, n) => n % 2 === k));

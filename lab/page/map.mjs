@@ -38,8 +38,8 @@ export function maps_of(data) {
         }]))));
     return overviews.get(at);
   }
-  // map: {at: "maps/RUN/STEP/LAYER-HEAD", whole: its tile of the coarsest level}. A promise, with a `tile` or an
-  // `error` once it is settled; the most recent ones are kept.
+  // map: {at: "maps/RUN/STEP/LAYER-HEAD", whole: its tile of the coarsest level}. Returns a promise, which gets a
+  // `tile` or an `error` when it settles; the most recent promises are kept.
   function tile_of(map, level, row, column) {
     const name = `${map.at}/${level}-${row}-${column}`;
     const found = kept.get(name) ?? bytes_of(name, `${name}.js`).then(codes => {
@@ -52,8 +52,8 @@ export function maps_of(data) {
     if (kept.size > most_kept) kept.delete(kept.keys().next().value);
     return found;
   }
-  // The code of the cell of a level that holds (query, key). Undefined until its tile has loaded, which calls `then`.
-  // Throws if the tile cannot be loaded.
+  // The code of the cell of a level that holds (query, key). Until its tile has loaded, it is undefined; the loading
+  // then calls `then`. Throws if the tile cannot be loaded.
   function code_at(map, level, query, key, then) {
     const i = query >> level, j = key >> level;
     if (level === coarsest) return map.whole.codes[i * map.whole.width + j];
@@ -104,7 +104,7 @@ export function maps_of(data) {
   }
 
   // ---- The visible part. view: {x, y, zoom}: the slot at the upper left corner, and pixels for each slot.
-  // A cell of the level that is drawn covers a pixel of the screen or more, so that none is left out.
+  // A cell of the chosen level covers at least one pixel of the screen, so that no cell is left out.
   const level_at = zoom => Math.max(0, Math.min(coarsest, Math.ceil(-Math.log2(zoom * devicePixelRatio))));
 
   // here: {query, key}, the cell that is read; symbols and first_output: the run's; then: called when a missing tile
@@ -126,7 +126,7 @@ export function maps_of(data) {
     context.imageSmoothingEnabled = false;
     const place = (tile, level, row, column) => {
       const cell = 2 ** level, x = column * data.tile * cell, y = row * data.tile * cell;
-      const snap = v => Math.round(v * scale) / scale;  // neighbours meet
+      const snap = v => Math.round(v * scale) / scale;  // so that neighbours meet
       const from = [snap(x_of(x)), snap(y_of(y))];
       const to = [snap(x_of(x + tile.width * cell)), snap(y_of(y + tile.height * cell))];
       context.drawImage(picture_of(tile, colors), ...from, to[0] - from[0], to[1] - from[1]);
@@ -165,7 +165,7 @@ export function maps_of(data) {
     context.strokeRect(margin - .5, margin - .5, right - margin + 1, bottom - margin + 1);
     labels(context, {view, x_of, y_of, right, bottom, symbols, color});
   }
-  // Tokens where a slot is large enough for one, numbers of slots elsewhere.
+  // Labels are tokens where a slot is wide enough for one, and numbers of slots elsewhere.
   function labels(context, {view, x_of, y_of, right, bottom, symbols, color}) {
     const said = view.zoom >= 12;
     const each = said ? 1 : tick_step(Math.max(1, 40 / view.zoom));

@@ -8,8 +8,8 @@ const heading = ({name, color}) =>
     element('h3', {}, element('i', {class: `mark ${color}`, 'aria-hidden': 'true'}), name);
 const without = ({folder}) => element('p', {class: 'note'}, `${folder} has no pictures.json.`);
 
-// {runs: [{name, color, folder, positions}]}: one choice of layer, head and time for all runs. Where all layers or
-// heads of a run are alike, it has one for all of them.
+// {runs: [{name, color, folder, positions}]}: one choice of layer, head and time for all runs. If all layers or heads
+// of a run have the same matrices, the run has them only once.
 export function positions({runs}) {
   const shown = {layer: 0, head: 0, time: 0}, matrices = element('div', {class: 'grid'});
   const at = (list, n) => list[Math.min(n, list.length - 1)];

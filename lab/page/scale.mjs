@@ -1,6 +1,6 @@
 // Scales and ticks of every axis.
 
-// The distance of ticks: 1, 2 or 5 times a power of ten, at least `least`.
+// The distance between ticks: 1, 2 or 5 times a power of ten, at least `least`.
 export function tick_step(least) {
   const power = 10 ** Math.floor(Math.log10(least)), times = least / power - 1e-9;
   return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
@@ -28,7 +28,7 @@ export function some_of(values, wanted) {
   return sorted.filter((_, n) => n % apart === 0);
 }
 
-// Values from low to high as places from `from` to `to`, evenly in warp(value); inverse: the warp(value) of a place.
+// Maps values low .. high to places `from` .. `to`, linearly in warp(value); inverse: the warp(value) of a place.
 export function scale(low, high, from, to, warp = v => v) {
   const begin = warp(low), size = warp(high) - begin;
   const place = v => from + (warp(v) - begin) / size * (to - from);

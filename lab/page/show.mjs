@@ -1,5 +1,5 @@
 // The parts that only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of
-// channels as clock hands that turn with it.
+// channels as clock hands that turn with the distance.
 import {element, player} from './element.mjs';
 import {draw_shared, map_card, shared} from './matrix.mjs';
 import {short} from './text.mjs';

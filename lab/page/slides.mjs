@@ -1,6 +1,6 @@
 // A page as slides: its header, and then the contents of each section, one piece at a time, with the text before it.
-// The arrow keys, Page Up and Down, the space bar and two buttons turn them; #3 in the address is the third. In print
-// each slide has a sheet of its own.
+// The arrow keys, Page Up and Down, the space bar and two buttons turn the slides; #3 in the address opens the third.
+// In print each slide has its own sheet.
 import {element} from './element.mjs';
 
 const shows = 'figure, table, .grid, .scroll, details, pre, .drawing';

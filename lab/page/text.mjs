@@ -7,8 +7,8 @@ export function escape(text) {
   return String(text).replace(/[&<>"'\0-\x08\x0b-\x1f]/g, c => entities[c] ?? picture(c));
 }
 
-// **bold**, *italic*, `code`, [name]{c1}: a run's name in its color; a backslash keeps the character after it, and at
-// the end of a line breaks the line.
+// **bold**, *italic*, `code`, [name]{c1}: a run's name in its color; a backslash makes the next character literal and,
+// at the end of a line, breaks the line.
 export function prose(text) {
   const tags = {'**': 'b', '*': 'i', '`': 'code'}, open = {};
   const token = /\\([^])|\*\*|[*`]|\[((?:\\[^]|[^\]\\])*)\]\{([\w ]*)\}|[^]/gu;

@@ -7,7 +7,7 @@ export function ramp(name) {  // 256 colors from the stops in the style sheet
   });
   return Array.from({length: 256}, (_, n) => between(stops, n / 255));
 }
-// The color at a share from 0 to 1 of the way along the stops, [red, green, blue] each.
+// The color at a share from 0 to 1 of the way along the stops, each of which is [red, green, blue].
 export function between(stops, share) {
   const at = Math.min(1, Math.max(0, share)) * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
   return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));

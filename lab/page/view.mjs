@@ -6,7 +6,7 @@ const help = 'On the map: the arrow keys move the cell that is read, with Shift 
     'the whole map. The wheel scrolls, with Ctrl it zooms; dragging scrolls. On the heads, the arrow keys choose one.';
 
 // {runs: [{name, steps, elsewhere, layers, heads, symbols, outputs}], opens: {layer, head}, slots, tile, overview,
-// octave}: the last three as lab/pages/view/tiles.h has them.
+// octave}: lab/pages/view/tiles.h defines the last three.
 export function viewer(data) {
   const {runs, slots} = data, maps = maps_of(data);
   const bar = element('div', {id: 'controls'}), place = element('div', {id: 'panes'});
@@ -44,14 +44,14 @@ export function viewer(data) {
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
     document.getElementById('link').setAttribute('href', link);
     clearTimeout(writing);
-    writing = setTimeout(() => {  // once all is still: browsers limit how often the address changes
+    writing = setTimeout(() => {  // after the last change: browsers limit how often the address changes
       if (location.hash !== address) return;  // changed by hand, and about to be read
       history.replaceState(null, '', link);
       address = location.hash;
     }, 300);
   }
 
-  // ---- Zoom and scroll, alike in all panes.
+  // ---- Zoom and scroll, the same in all panes.
   const room = () => {
     const {clientWidth, clientHeight} = panes[0].canvas;
     return [clientWidth - maps.margin - maps.edge, clientHeight - maps.margin - 1];
@@ -77,7 +77,7 @@ export function viewer(data) {
       Math.min(state.query, Math.max(state.y, state.query + size - height)));
     show();
   }
-  const of_browser = event => event.ctrlKey || event.metaKey || event.altKey;  // like Ctrl and +
+  const of_browser = event => event.ctrlKey || event.metaKey || event.altKey;  // the browser's keys, such as Ctrl and +
   function attach(canvas) {
     const slot_at = event => {
       const box = canvas.getBoundingClientRect(), from = maps.margin, scale = zoom();
@@ -165,7 +165,7 @@ export function viewer(data) {
     load();
   }
 
-  // ---- The sentence below a map. For a cell of several weights, the largest.
+  // ---- The sentence below a map. A cell of several weights shows the largest.
   const number = code => code === 1 ? 'below 0.000018' : code ? maps.weight(code).toPrecision(2) : '0';
   function slots_named({symbols, outputs}, what, from, to) {
     if (to > from + 1) return `${what} slots ${from + 1} to ${to}`;
@@ -220,7 +220,7 @@ export function viewer(data) {
     if (ready.length === panes.length && !performance.getEntriesByName('maps drawn').length)
       requestAnimationFrame(() => performance.mark('maps drawn'));
   }
-  // The maps of the step, or of the last one before it that a run has kept.
+  // Loads the maps of the step or, for a run without a checkpoint there, of its last one before the step.
   async function load() {
     const looked_at = () => JSON.stringify([state.step, state.layer, state.head]), wanted = looked_at();
     await Promise.all(panes.map(async pane => {

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The settings of both runs, which differ only in their positions. Steps, batch and learning rate come from the preset
-// tiny. Fewer and larger batches take as long, and leave some seed below the majority baseline.
+// tiny. Fewer and larger batches would take as long, and leave some seed below the majority baseline.
 const Settings both = {{"task", "bucket_sort"},   {"encoding", "rope"},    {"layers", "3"},  {"train_length", "20"},
                        {"steps", "3000"},         {"batch", "32"},         {"lr", "0.0003"}, {"seed", "1"},
                        {"eval_lengths", "1:100"}, {"eval_samples", "128"}};

@@ -11,7 +11,7 @@
 
 namespace poslab::reproduce {
 
-// The trials of an artifact: lists in place of the size's, and further products whose lists replace these.
+// The trials of an artifact: `lists` in place of the size's lists; `also` adds trials with other lists in their place.
 struct Trials {
   ValueLists lists;
   std::vector<ValueLists> also = {};
@@ -26,7 +26,7 @@ struct Artifact {
   std::string source = {};  // the place in the paper and its content, or the question
   // `defaults`: the configuration of this size (size.h); an artifact varies the options that it studies.
   std::function<Trials(const Choices& defaults)> trials = nullptr;  // null: nothing is trained for it
-  // for a source that is not a sweep, in place of these (models.h)
+  // in place of `trials` and `measured`, for a source that is not a sweep (models.h)
   ModelSource (*models)(const ModelRequest&) = nullptr;
   // Trainings of a second stage, chosen by the results of the first, and none until the first is done. Both stages are
   // drawn together.
@@ -34,7 +34,7 @@ struct Artifact {
   bool apart = false;  // whether its runs differ in kind from its source's, so that it must be requested by name
   bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them
   Json (*about)(const Outcomes&) = nullptr;  // data for Python about its source, besides the trials
-  // Fields of about.json only for this artifact, to draw beside scores. Arrays go to FOLDER/NAME.npz.
+  // Fields of about.json only for this artifact, drawn with the scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
   std::string record = {};  // the file in run folders with its measurements (measured.h), or ""
 };

@@ -1,5 +1,5 @@
-// Measurements of trained models before a page is drawn. They are kept in the run folders, and not repeated. Trials
-// name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) contains it, too.
+// Measurements of trained models, made before a page is drawn. Files in the run folders keep them for later pages.
+// Trials name such a file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) contains it, too.
 #pragma once
 #include "experiment/coverage.h"
 #include "experiment/state.h"
@@ -31,7 +31,7 @@ struct Measuring {
 std::vector<std::vector<BySeed>> measured(const std::string& file, const std::vector<Measuring>&);
 
 Json counts(const Histogram&);  // [[value, count], ...]
-// Lengths in n equal steps beyond `from` to `to`, each once.
+// Lengths after `from` up to `to` in n equal steps, without repeats.
 std::vector<int> steps_beyond(int from, int to, int n);
 
 }  // namespace poslab::reproduce

@@ -1,5 +1,5 @@
 // A source that trains a few models, language models or T5s, and tests each of them many times. A model with a seed is
-// a trial of a sweep in FOLDER/runs, and the model's tests beside its own eval.csv are the trial's tests.
+// a trial of a sweep in FOLDER/runs; the model's tests other than eval.csv are the trial's tests.
 #pragma once
 #include <functional>
 #include <optional>
@@ -79,7 +79,7 @@ struct ModelSource {
 // Runs the remaining and the failed trials. Returns the number of trials that failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
 // Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the done trials. Returns
-// the progress. This interpreter draws (python.h).
+// the progress. python: the interpreter that draws (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
                   const std::string& folder, const std::string& command, const FigureFiles&, const std::string& python);
 

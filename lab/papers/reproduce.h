@@ -1,4 +1,4 @@
-// A source's tables and figures, reproduced beside its published numbers: plan, runs, and Python's drawings.
+// A source's tables and figures, reproduced next to its published numbers: plan, runs, and Python's drawings.
 #pragma once
 #include <string>
 #include <vector>
@@ -47,8 +47,8 @@ Json about_artifact(const Artifact&);
 std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
-// trials.csv (lab/runs/sweep/collect.h), from the finished trials in FOLDER/runs; each names missing ones and the
-// reasons. Returns the number of finished trials. A signal throws Interrupted. This interpreter draws (python.h).
+// trials.csv (lab/runs/sweep/collect.h), from the finished trials in FOLDER/runs; each names missing trials and the
+// reasons. Returns the number of finished trials. A signal throws Interrupted. python: draws (python.h).
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
                   const FigureFiles&, const std::string& python);
 

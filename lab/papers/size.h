@@ -22,7 +22,7 @@ const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the
 // The trials of `lists` and `also` at this size. For an option, `lists` takes precedence over `settings`, and these
 // over the size.
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
-// Throws BadInput if runs would have no score (experiment/evaluate.h), as tests begin too late or end too early.
+// Throws BadInput if runs would have no score (experiment/evaluate.h) because tests begin too late or end too early.
 void check_scored(const Size&, const ValueLists& settings);
 // The first trial of the size with these settings and any encoding: the basis of an artifact's choices.
 Choices defaults(const Size&, const ValueLists& settings);

@@ -197,7 +197,7 @@ def test_without_matplotlib_a_line_says_how_to_get_it(runs, tmp_path):
                   ["compare", "--encodings", "rope", "--figures", "pdf", "--out", tmp_path / "x"]):  # fmt: skip
         done = poslab(*words, env=os.environ | {"PATH": str(tmp_path / "bin")})
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
-        assert "matplotlib draws it, and there is no python3 with it; run `python3 -m venv" in done.stderr
+        assert "matplotlib draws it, but no python3 here has it; run `python3 -m venv" in done.stderr
     (tmp_path / "without/matplotlib").mkdir(parents=True)
     (tmp_path / "without/matplotlib/__init__.py").write_text("raise ImportError")
     done = figures(data(tmp_path / "x.json", made_up()), "-o", tmp_path / "x.pdf", python=sys.executable,

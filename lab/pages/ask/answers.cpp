@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t columns = 16;
 
-// The mark beside a symbol: ! if it is wrong, brackets if it does not count.
+// The mark of a symbol: ! if it is wrong, brackets if it does not count.
 std::string said(const Answer& a, size_t slot) {
   if (slot >= size_t(a.scored)) return fmt::format("({})", a.word(a.said[slot]));
   return fmt::format("{}{}", a.word(a.said[slot]), a.said[slot] == a.expected[slot] ? "" : "!");
@@ -77,7 +77,7 @@ std::string verdict(const Respondent& asked, const Exchange& exchange) {
   using page::percent;
   return fmt::format(
       "{} of {} slots right: {}. At length {} ({}), guessing reaches {}, the most frequent symbol of each slot {}, "
-      "the same answer in every slot, from the number of each symbol alone, {}.{}",
+      "and one answer for all slots, based only on how often each symbol occurs, {}.{}",
       a.right(), a.scored, percent(a.accuracy()), a.input.size(), familiarity(asked.config, int(a.input.size())),
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),
       percent(exchange.baselines.content_only),

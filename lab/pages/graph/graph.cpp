@@ -22,7 +22,7 @@ double norm(const Tensor& x) {
   return std::sqrt(squares);
 }
 
-// Writes a node for each op. Holds an op's results only as long as the tape does, so that memory does not change.
+// Records a node for each op. Holds an op's results only as long as the tape does, so that memory use does not change.
 class Recorder : public TapeWatch {
  public:
   explicit Recorder(const Params& params) {
@@ -84,8 +84,8 @@ void name_modules(std::vector<Node>& nodes) {
 
 constexpr int repeats = 5;
 
-// Repeats a step on the input of the run's next one. Gradients come from the first repeat, at the run's weights. Each
-// time is the least of all repeats, as cold caches and other work only add to it.
+// Repeats a step, on the input of the run's next step. Gradients come from the first repeat, at the run's weights. Each
+// time is the shortest of all repeats, as cold caches and other work only make it longer.
 std::vector<Node> watched(Learner& learner) {
   const std::any input = learner.draw_longest(learner.adam().step);
   std::vector<Node> all;

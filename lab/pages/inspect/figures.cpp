@@ -146,7 +146,7 @@ json coverage_figure(const Coverage& c, const std::string& name, const std::stri
   int low = 0, high = 1;
   for (const auto& [label, counts] : all)
     if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
-  const int bin = (high - low) / 480 * 2 + 1;  // values in a point of the chart; odd, so that its middle is a value
+  const int bin = (high - low) / 480 * 2 + 1;  // values per point of the chart; odd, so that one is in the middle
   Chart chart{.id = id,
               .title = "Seen in training and at test, " + name,
               .x_label = distances ? "distance: position of the key minus that of the query" : "position",

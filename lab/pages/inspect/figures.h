@@ -1,5 +1,5 @@
-// The inspections as parts of a page's document (lab/page/README.md), and as numbers: lines of CSV, arrays of npz.
-// id: unique on the page; name: the run's on it; run: its name in files.
+// The inspections as parts of a page's document (lab/page/README.md), and as numbers: lines of CSV, arrays of npz. id:
+// unique on the page; name: the run's name on the page; run: its name in files.
 #pragma once
 #include <string>
 #include <vector>

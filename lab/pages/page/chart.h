@@ -50,8 +50,8 @@ void fit(Chart&, double room = 0, double floor = std::nan(""));
 
 // The lowest and highest point in each of `bins` intervals: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);
-// At each point the mean over the `window` nearest ones, an odd number: at an end, the first or last ones.
+// Replaces each point by the mean of the `window` (odd) nearest ones: near an end, of the first or last ones.
 std::vector<Point> smooth(const std::vector<Point>&, size_t window);
-std::vector<Point> some_of(const std::vector<Point>&, size_t count);  // evenly, the first and the last among them
+std::vector<Point> some_of(const std::vector<Point>&, size_t count);  // evenly spaced, including the first and the last
 
 }  // namespace poslab::page

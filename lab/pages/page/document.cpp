@@ -15,7 +15,7 @@ extern const std::vector<std::pair<std::string_view, std::string_view>> page_mod
 namespace poslab::page {
 namespace {
 
-// Fills in the parts {{name}} of HTML. A part that itself contains {{...}} is left unchanged.
+// Fills in the parts {{name}} of HTML. Text that is filled in may itself contain {{...}}, which stays.
 std::string filled(std::string_view html, const std::map<std::string_view, std::string>& parts) {
   std::string made;
   for (size_t open; (open = html.find("{{")) != html.npos;) {

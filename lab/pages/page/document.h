@@ -1,5 +1,5 @@
-// A page: a document of data in one HTML file with the modules of lab/page that draw it. lab/page/README.md has the
-// form of a document; these functions make its parts.
+// A page: a document of data in one HTML file, with the modules of lab/page that draw it. lab/page/README.md describes
+// documents; these functions make their parts.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>

@@ -22,7 +22,7 @@ std::string python_for(const std::string& option) {
   const std::string python = python_with({"matplotlib"});
   if (python.empty())
     failure(
-        "{}: matplotlib draws it, and there is no python3 with it; run `python3 -m venv ENV && ENV/bin/pip install "
+        "{}: matplotlib draws it, but no python3 here has it; run `python3 -m venv ENV && ENV/bin/pip install "
         "matplotlib`, and put ENV/bin first on the PATH",
         option);
   return python;

@@ -15,8 +15,8 @@ std::vector<Output> figure_outputs(const std::string& what, const std::string& c
 bool is_figure(const std::string& path);  // one of these except .html, or .csv, which the caller writes
 // "" or "column", "page", or millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
-// Throws BadInput for a wrong `width`, or any for data; Failure with a remedy if `path` needs a Python with matplotlib
-// and there is none. Called before any work.
+// Throws BadInput for a wrong `width`, or for any width if `path` is for data; Failure with a remedy if `path` needs a
+// Python with matplotlib and there is none. Called before any work.
 void check_figure(const std::string& path, const std::string& width);
 // Checks the same for files with these endings, such as "pdf", as --figures lists them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);

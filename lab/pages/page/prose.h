@@ -5,7 +5,7 @@
 
 namespace poslab::page {
 
-std::string literal(std::string_view text);  // with no character as markup
+std::string literal(std::string_view text);  // with all markup escaped
 std::string prose(std::string_view text);    // the same, and text between ` is code
 std::string colored(const std::string& name, const std::string& color);
 std::string percent(double fraction);               // 0.9987 -> 99.9 %; an en dash for NaN

@@ -23,7 +23,7 @@ std::set<std::string> values_in(const Group& g, const char* option) {
   return all;
 }
 
-// The trained lengths, from and to; several pairs: the lines share no range.
+// The ranges of trained lengths, (from, to) each; more than one if lines differ.
 std::set<std::pair<int, int>> trained_by(const Group& g) {
   std::set<std::pair<int, int>> all;
   for (const Line& line : g.lines) all.emplace(line.first().shortest_trained, line.train_length());
@@ -55,7 +55,7 @@ std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeate
   return points;
 }
 
-// Eighths of the longest windows, drawn at the middle of their tokens; `tail`: only of their last tokens.
+// The results of each eighth of the longest windows, at the eighth's middle; `tail`: only of their last tokens.
 std::vector<Point> places_of(const Results& all, const Measure& m, bool repeated, int tail) {
   std::vector<Point> points;
   const Row* longest = nullptr;
@@ -88,8 +88,8 @@ Curve with_seeds(const Line& line, const Of& points_of) {
   return curve;
 }
 
-// The three baselines as curves, for the lines that reach furthest; baselines that agree to half a point at every
-// length share one.
+// The three baselines as curves, for the lines that reach furthest. Baselines that agree to half a point at every
+// length share a curve.
 std::vector<Curve> baseline_curves(const Group& g) {
   std::vector<const Line*> lines;
   for (const Line& line : g.lines) lines.push_back(&line);
@@ -158,7 +158,7 @@ std::string titled(std::string what, const Group& g, bool repeated) {
   return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
 }
 
-// The common ending of charts of windows of tokens.
+// Finishes a chart of windows of tokens.
 void finish(Chart& c, const Group& g, const Measure& m) {
   c.y_label = m.label, c.percent = m.percent;
   fit(c, .05, 0);
@@ -222,8 +222,8 @@ std::string accuracy_caption(const Group& g) {
   return fmt::format(
       "**{}.** Share of answer slots that are right, at every tested length. {}{} Each point of a run is the mean "
       "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: the shares reached by "
-      "uniform guessing, by the most frequent symbol of each slot (majority), and by the same answer in every slot, "
-      "from the number of each symbol alone (content only).",
+      "uniform guessing, by the most frequent symbol of each slot (majority), and by one answer for all slots, based "
+      "only on how often each symbol occurs (content only).",
       heading(g), about_training(g), about_seeds(g), g.lines.size() > 1 ? "at least " : "", fewest,
       50 / std::sqrt(fewest));
 }

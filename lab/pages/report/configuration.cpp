@@ -18,7 +18,7 @@ std::string shown(const std::optional<std::string>& word) { return word.value_or
 std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
-// Training tests a run; further tests under other options follow.
+// The command that trains a run, which also tests it; or, for a test under other options, the command of the test.
 std::string command_for(const TestedRun& run) {
   if (!run.again.empty()) return run.again + "\n";
   const std::string again = run.folder + "-again";

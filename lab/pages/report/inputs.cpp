@@ -25,7 +25,7 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml", error);
 }
 
-// JSON lines that are not a plan: the log of a running training or sweep.
+// Whether a file of JSON lines is the log of a training or sweep, and not a plan.
 bool is_a_log(const fs::path& path) {
   const fs::path name = path.filename();
   return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||
@@ -66,7 +66,7 @@ class Finder {
   void checkpoint(const std::string& text) {
     if (other_tests(text).empty())
       pass(
-          fmt::format("{0} is a checkpoint of Hugging Face's form, and no test of it is kept; `poslab lm eval --hf {0} "
+          fmt::format("{0} is a checkpoint of Hugging Face's form, but no test of it is kept; `poslab lm eval --hf {0} "
                       "--name NAME` keeps one",
                       text));
     else if (seen_.insert(fs::weakly_canonical(text).string()).second)

@@ -71,7 +71,7 @@ std::string caveat(const Group& g, const Measure& m, bool repeated) {
   return text;
 }
 
-// The text with the numbers: the best line, the worst, and whether they can be compared.
+// The summary in numbers: the best line, the worst, and whether they can be compared.
 std::string language_reading(const Group& g) {
   const bool alike = all_as_first(g, same_tokens);
   const char* measure = !of_text(g) ? "accuracy" : alike ? "loss" : "bits per byte";
@@ -95,7 +95,7 @@ std::string language_reading(const Group& g) {
   return text + ".";
 }
 
-// Trained and longest length.
+// The results at the trained and at the longest length.
 json language_table(const std::vector<Group>& groups) {
   const auto number = [](const auto& x) { return x ? json(*x) : json(); };
   std::vector<Field> fields = {
@@ -149,7 +149,7 @@ std::string in_words(double loss) {
                           : fmt::format("{:.4f} ({:.1e})", loss, perplexity);
 }
 
-// The lines of a group beside each other.
+// The lines of a group side by side.
 std::vector<json> compared_tables(const Group& g) {
   std::vector<std::string> names;
   std::vector<const Results*> tests;

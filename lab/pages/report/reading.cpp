@@ -1,5 +1,5 @@
-// Two sentences computed from the test: which line holds at unseen lengths, which does not, and how many are above the
-// baselines; if none is, that sentence comes first.
+// Two sentences computed from the test: which line holds at unseen lengths and which does not, and how many are above
+// the baselines. If none is, the second sentence comes first.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Standing standing(const Line& line) {
           2 * std::sqrt(.25 / strings)};
 }
 
-// "33.9 % to 35.1 %", or one number if both are written alike.
+// "33.9 % to 35.1 %", or one number if both look the same.
 std::string range(const std::vector<Standing>& all, double Standing::*figure, std::string (*written)(double)) {
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [&](const Standing& a, const Standing& b) { return a.*figure < b.*figure; });
@@ -56,7 +56,7 @@ std::string subject(size_t all, const std::vector<std::string>& above, const std
   return fmt::format("{} of the {} are", above.size(), all);
 }
 
-// The accuracies at unseen lengths. Only two lines, which were not picked, have an interval of their difference.
+// The accuracies at unseen lengths. Only two lines have an interval of their difference: of more, the two are picked.
 std::string accuracies(const std::vector<Standing>& all) {
   const Standing &best = all.front(), &worst = all.back();
   if (all.size() == 1)

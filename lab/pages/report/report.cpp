@@ -42,7 +42,7 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
     accuracy.push_back(chart_json(lengths)), losses.push_back(chart_json(loss));
     for (const Line& line : g.lines) {
       if (!line.first().test.empty()) continue;  // the same model as the run's own line
-      // The inspection of a line is of its first seed.
+      // A line is inspected by its first seed.
       const std::string name =
           line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name;
       json run = {{"name", groups.size() > 1 ? fmt::format("{}, {}", words(g.task), name) : name},

@@ -41,7 +41,7 @@ std::string reading(const Group&);             // the text with the numbers
 double best_baseline(const Line&);             // the mean of the best baseline at each unseen length
 json table(const std::vector<Group>&);         // parts
 
-// For tasks, beside their baselines; for others, as against_length().
+// For tasks, with their baselines; for other runs, the same as against_length().
 page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
 page::Chart loss_chart(const Group&, const std::string& id);

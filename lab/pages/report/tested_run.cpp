@@ -67,7 +67,7 @@ void read_config(TestedRun& run) {
     trained = trained_lengths(c);
     if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
-  } catch (const BadInput&) {  // a class that this process lacks: as in the file
+  } catch (const BadInput&) {  // a class that this process lacks: the spelling stays as in the file
   }
   run.setting = setting_of(std::move(run.setting));
   run.shortest_trained = trained.from, run.train_length = trained.to;
@@ -82,8 +82,8 @@ void read_training(TestedRun& run) {
   }
 }
 
-// Whether the test had another value of this option than config.toml. Language models and T5s may have another encoding
-// at test, which pages call test_encoding.
+// Records an option that the test had set differently from config.toml. Language models and T5s may be tested with
+// another encoding, which pages call test_encoding.
 void retested(TestedRun& run, const std::string& option, const std::string& value) {
   const bool of_test = option.starts_with("eval_") || option.starts_with("test_");
   const std::string shown = of_test ? option : "test_" + option;

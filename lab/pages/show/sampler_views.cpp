@@ -31,7 +31,7 @@ std::vector<double> gaps(const std::vector<double>& p) {
   return between;
 }
 
-// The positions of a sampler that gives each token its own, in the form that the first scheme reads.
+// The first scheme's sampler that gives each token its own position, in the form that this scheme reads; or null.
 const Chosen<Sampler>* sampler_of(const Subject& s) {
   for (const Shown& shown : s.shown)
     if (shown.sampler->draw && !shown.sampler->only_offsets) return &shown.sampler;

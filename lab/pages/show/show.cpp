@@ -35,7 +35,7 @@ Subject subject(const Options& options) {
   }
   const Chosen<Sampler> sampler = choose_sampler(options.positions, trained_on(options.train_length));
   const int pool = pool_of(sampler);
-  const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");  // a list: any numbers
+  const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");  // at="...": any numbers
   s.shape.pool = endless ? std::max(2048, options.length) : pool;
   if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
   for (const Chosen<Scheme>& scheme : schemes) {
@@ -77,8 +77,8 @@ const std::vector<ViewName>& all_views() {
       {"relative", "the scheme's relative position for each pair", relative_view,
        "it has no single distance for a pair"},
       {"bias", "the term it adds to each pair's logit, or the similarity of their codes", bias_view, ""},
-      {"similarity", "the same by distance: position p beside p + d", similarity_view, ""},
-      {"frequencies", "wavelengths of rotations beside the training length", frequencies_view,
+      {"similarity", "the same by distance: position p and p + d", similarity_view, ""},
+      {"frequencies", "wavelengths of rotations, and the training length", frequencies_view,
        "it has no fixed frequencies"},
       {"rotation", "the angle of each pair of channels by slots back; on a page as clock hands", rotation_view,
        "it rotates no pairs of channels by fixed frequencies"},
@@ -87,8 +87,8 @@ const std::vector<ViewName>& all_views() {
   return list;
 }
 
-// Memory of the matrices of all pairs, which have all heads or one, as a trial with two slots shows. Every view keeps
-// its matrices in double precision. While one is made, its inputs and the matrices of other layers exist, too.
+// The memory of the views. A trial with two slots shows whether the matrices of all pairs have all heads or one. Every
+// view keeps its matrices in double precision. While one is made, its inputs and other layers' matrices exist, too.
 Taken views_take(const Options& options) {
   const std::set<std::string> drawn(options.views.begin(), options.views.end());
   const auto is_drawn = [&](const char* view) { return drawn.empty() || drawn.count(view); };
@@ -114,7 +114,7 @@ std::string lack(const std::string& scheme, const ViewName& view) {
   return fmt::format("{} has no view \"{}\": {}", scheme, view.name, view.lack);
 }
 
-// With several schemes: the ones that the view leaves out.
+// If there are several schemes: those that the view leaves out.
 std::vector<std::string> lacks(const ViewName& view, const Subject& s) {
   std::vector<std::string> all;
   if (s.shown.size() < 2 || view.lack.empty()) return all;

@@ -1,5 +1,5 @@
-// Attention weights for the page: a byte each, repeatedly halved in size, cut into tiles, and each tile deflated into a
-// script, as a page opened as a file can load only scripts.
+// Attention weights for the page: one byte each, repeatedly halved in size, and cut into tiles. Each tile is deflated
+// into a script, because a page that is opened as a file can load only scripts.
 #pragma once
 #include <cstdint>
 #include <string>

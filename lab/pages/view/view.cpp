@@ -89,7 +89,7 @@ void Folder::layer(const std::string& at, int layer, const std::vector<int>& hea
     const real* a = weights.data() + (head - 1) * one;
     const real* wrong = std::find_if_not(a, a + one, [](real w) { return w >= 0 && w <= real(1.0001); });
     if (wrong != a + one)
-      failure("layer {}, head {}: query {} gives key {} the weight {}, and the viewer draws 0 to 1", layer, head,
+      failure("layer {}, head {}: query {} gives key {} the weight {}, but the viewer draws 0 to 1", layer, head,
               (wrong - a) / T + 1, (wrong - a) % T + 1, *wrong);
     const std::vector<Level> levels = pyramid(a, T);
     if (const double entropy = entropy_of(levels[0]); entropy < clearest.entropy) clearest = {layer, head, entropy};
@@ -212,8 +212,8 @@ void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, c
     bad_input("{} is of step {}, but its name says {}; {}", path, kept.step(), step, remedy);
 }
 
-// The kept checkpoints of a run and the newest one, which the learner has, and functions that load them. Other
-// processes may continue the run meanwhile.
+// Finds the kept checkpoints of a run and the newest one, which the learner has, and makes functions that load them.
+// Other processes may continue the run meanwhile.
 void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Learner>& learner) {
   std::map<int64_t, std::string> paths = {{learner->adam().step, run.checkpoint()}};
   for (const int64_t step : run.kept_steps()) paths[step] = run.kept_checkpoint(step);

@@ -47,7 +47,7 @@ json curve_of(const Results& tested, const char* column) {
 json run_json(const std::string& path) {
   const RunFolder run = RunFolder::open(path);
   if (const auto bytes = double(fs::file_size(run.checkpoint())); bytes > most_bytes)
-    bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
+    bad_input("{} is {:.0f} MB large, but the page accepts checkpoints of at most {:.0f} MB; choose a smaller model",
               run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
   const State state = run.load("cpu");
   const json log = log_of(run);  // read first: its error names a damaged line, a test's error only the file
@@ -75,7 +75,7 @@ std::string page_file() {
   for (const fs::path& one : places)
     if (fs::is_regular_file(one)) return one.string();
   failure("this program came without the page: there is neither {} nor {}; `tools/web` makes it in the sources of "
-          "poslab, after which `cmake --install`, `pip install .` and `tools/wheel` put it beside the program",
+          "poslab, after which `cmake --install`, `pip install .` and `tools/wheel` put it next to the program",
           (above / "share/poslab/past-the-edge.html").string(), places[0].string());
 }
 

@@ -3,7 +3,7 @@
 // paper's models are Flan-T5; ours is a small T5 that learns the paper's tasks as symbols (tasks/retrieval), and for
 // comparison the same with RoPE, ALiBi or a learned table.
 //
-// Measurements beside tests are records (lab/papers/measured.h), which kept.jsonl has, too:
+// Measurements other than tests are records (lab/papers/measured.h), which kept.jsonl also has:
 //
 //   ID/aligned/TASK-MODE.json  what `poslab align` writes (lab/runs/align.h)
 //   ID/biases.json             {"distance": [-160, ..., 160], "bias": [[...], ...]}: what each head of the encoder adds
@@ -49,7 +49,7 @@ Json cross(const Outcomes&, const Choices& defaults, const std::string& folder);
 // Mean accuracy over the lengths beyond the trained ones, as in range evaluation, with a policy at test: "log", "pmax"
 // or "entropy". The last two are aligned with the longest trained length (experiment/align).
 double accuracy_beyond(State, const std::string& policy);
-// Accuracy at the longest trained length, with one property as at the longest tested length, the others unchanged.
+// Accuracy at the longest trained length, with one property set as at the longest tested length, the others unchanged.
 enum class Moved { nothing, positions, gaps, keys, dispersion, length };
 double accuracy_moved(State, Moved);
 bool can_move(const Choices&, Moved);  // gaps of counted positions never change; a table of offsets has no positions

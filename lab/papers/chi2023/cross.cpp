@@ -52,7 +52,7 @@ const std::pair<const char*, Moved> questions[] = {{"positions", Moved::position
                                                    {"dispersion", Moved::dispersion},
                                                    {"the length itself", Moved::length}};
 
-// The measures of models without a temperature, of this configuration except for the seed.
+// The measures of models trained without a temperature, in this configuration with any seed.
 std::vector<Measure> measures(const Choices& c) {
   std::vector<Measure> all;
   for (const Policy& p : policies(c))

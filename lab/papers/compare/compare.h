@@ -19,9 +19,9 @@ struct Options {
   reproduce::ValueLists settings = {};  // options of every trial, in place of the size's
 };
 
-// The rankings that these options need: one without a mask, and one of the schemes that work only with a causal mask,
-// beside `references` with that mask, so that like is compared with like. Throws BadInput for an unknown name, or if no
-// trial is left.
+// The rankings that these options need: one without a mask, and one with a causal mask for the schemes that work only
+// with it and for `references`, so that like is compared with like. Throws BadInput for an unknown name, or if no trial
+// is left.
 std::vector<reproduce::Planned> plan(const Options&);
 extern const std::vector<std::string> references;
 
@@ -34,7 +34,7 @@ reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 // of one. Throws BadInput for an empty one.
 std::vector<std::string> read_spellings(const std::string& text);
 
-// These options for write() of lab/papers/reproduce.h.
+// The request to write() of lab/papers/reproduce.h.
 reproduce::Request request(const Options&);
 
 }  // namespace poslab::compare

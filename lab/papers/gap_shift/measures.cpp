@@ -72,7 +72,7 @@ std::vector<int> gap_columns(const Choices& c) {
   return all;
 }
 
-// Tests at positions with a mean gap, for a column of the table. `inside`: none is beyond the pool of the training.
+// Tests at positions of a given mean gap, one for each column. `inside`: all positions are within the training's pool.
 std::vector<Test> spacings(const Choices& c, int length) {
   const int n = slots(c, length), pool = c.whole("max_position");
   std::vector<Test> all;

@@ -77,7 +77,7 @@ std::vector<double> means(const Outcomes& outcomes, const std::string& task, con
   return all;
 }
 
-// Null if one of them has no mean. The first of equal ones counts.
+// The rung with the highest mean, the first of equal ones; null if one of them has no mean.
 const Rung* best(const std::vector<Rung>& rungs, const std::vector<double>& means) {
   for (const double x : means)
     if (std::isnan(x)) return nullptr;

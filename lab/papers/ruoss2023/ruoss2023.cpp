@@ -42,7 +42,7 @@ Json usual(const Outcomes&, const Choices& defaults, const std::string&) {
   return {{"max_position", defaults.whole("max_position")}};
 }
 
-// `usual`: all options that any of them sets besides its scheme's, with the size's values.
+// `usual`: the size's values of all options that any of the choices sets, except its scheme's own.
 Json choices(const Outcomes&, const Choices& defaults, const std::string&) {
   Json all = Json::array(), base;
   for (const Choice& c : all_choices(defaults)) {
