@@ -109,7 +109,7 @@ Alignment of_run(const AlignRequest& r) {
 Alignment of_checkpoint(const AlignRequest& r) {
   t5::English e = t5::english(r.task, r.questions);
   e.sizes = all_lengths(r.how), e.samples = r.samples;
-  e.seed = align_seed;  // a file gives the same questions, with their documents in another order
+  e.seed = align_seed;  // a file gives the same questions, but with their documents in another order
   t5::check(e);
   const Device there = r.device.empty() ? Device::cpu : device(configure({{"device", r.device}}));
   const t5::HfModel model = t5::open_hf_model(r.hf, there);
@@ -127,7 +127,7 @@ void check_source(const AlignRequest& r) {
     if (r.hf.empty() && !value->empty())
       bad_input("{} {} goes with --hf; the run {} has its own", option, *value, r.run);
   if (!r.hf.empty() && !r.tasks.empty())
-    bad_input("--tasks {} goes with a run; a checkpoint is asked in English: --task", r.tasks);
+    bad_input("--tasks {} goes with a run; for a checkpoint, give a task in English: --task", r.tasks);
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ AlignedTemperatures read_alignment(const std::string& path) {
   const std::string text = read_input(path);
   try {
     const Json all = parse_json(text, "it");
-    if (all.at("format") != alignment_format) throw std::runtime_error("its format is another");
+    if (all.at("format") != alignment_format) throw std::runtime_error("it has another format");
     const Json &model = all.at("model"), &shortest = all.at("short");
     AlignedTemperatures a{count(model, "layers"), count(model, "heads"), model.at("weights"), shortest.at("keys"), {}};
     for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});

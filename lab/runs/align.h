@@ -6,8 +6,8 @@
 //    "short": {"length", "keys", "measured"},
 //    "long": [{"length", "keys", "temperature": [...], "unreachable", "before", "after"}]}
 //
-// "measured", "before" and "after" are {"largest_weight", "entropy", "largest_logit", "variance"}, each a list of the
-// model's value and then each layer's; null where a scheme has no logits.
+// "measured", "before" and "after" are {"largest_weight", "entropy", "largest_logit", "variance"}. Each is a list: the
+// model's value, then each layer's; null where a scheme has no logits.
 #pragma once
 #include <string>
 

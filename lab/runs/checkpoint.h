@@ -1,4 +1,4 @@
-// A checkpoint is one safetensors file: 8 bytes of little-endian header length, a JSON header, then the numbers. Any
+// A checkpoint is one safetensors file: 8 bytes with the length of the header, a JSON header, then the numbers. Any
 // reader of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and "adam.v", laid
 // out like all weights one after the other. Equal states give equal bytes: no clock, no path, no number of threads.
 //

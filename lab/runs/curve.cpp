@@ -7,7 +7,7 @@ namespace poslab {
 namespace {
 
 constexpr int max_lengths = 8, max_samples = 32;
-constexpr double share = 0.015;  // share of the products; long strings are slower, so 2 to 3 % of the time
+constexpr double share = 0.015;  // of the products; long strings are slower, so this is 2 to 3 % of the time
 
 // Products in one pass over a string of this length, up to a constant factor: for each slot the projections of
 // attention and the feed-forward layer, for each pair of slots a logit and a weighted value.

@@ -23,7 +23,7 @@ SmallTest small_test(const RunSpec&);
 //
 //   {"step", "seconds", "accuracy", "samples", "lengths", "accuracies"}
 //
-// Accuracies as in eval.csv; "accuracy" is the mean of those beyond the training range, or of all if none is.
+// Accuracies are as in eval.csv; "accuracy" is the mean of those beyond the training range, or of all if none is.
 // seconds: lab/runs/training_clock.h.
 class SmallTests {
  public:

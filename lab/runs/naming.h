@@ -1,5 +1,5 @@
-// Names of runs side by side: by the options in which they differ, in the same words on pages,
-// on the terminal and in tables: "encoding=rope".
+// Names for runs that are shown together: the options in which they differ, as "encoding=rope", in the same words on
+// pages, on the terminal and in tables.
 #pragma once
 #include <set>
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace poslab {
 
-// The values except options that do not name a run on pages: task, text and seed, which a page shows itself, and the
-// intervals of checkpoints and log lines.
+// The values without the options that do not name a run on pages: task, text and seed, which a page shows itself, and
+// the intervals of checkpoints and log lines.
 Values setting_of(Values);
 
 // A value short enough for a line: a long list of numbers ends in its checksum, which distinguishes it from others with
 // the same beginning.
 std::string shortened(const std::string& value);
 
-// The names of some runs of one kind. A name leaves out an option if all runs that agree in the options before it agree
-// in this one, too, at their preset's value. So different values have different names.
+// The names of some runs of one kind. A name leaves out an option if all runs with the same values of the options
+// before it also have the same value of this one, their preset's. So different values have different names.
 class Naming {
  public:
   explicit Naming(const std::vector<Values>&, const Kind& = strings_kind());

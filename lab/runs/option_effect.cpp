@@ -17,7 +17,7 @@ namespace poslab {
 namespace {
 
 constexpr int sequences = 2, words = 8;
-constexpr double most_products = 1e9;   // of a pass, which takes a tenth of a second
+constexpr double most_products = 1e9;   // in one pass, which then takes a tenth of a second
 constexpr int all_queries = 512;        // up to this many slots all are queries; beyond, only the last few
 constexpr int last_queries = 64;
 constexpr double rounding_error = 1e-6;  // of the largest logit
@@ -58,7 +58,7 @@ std::vector<real> logits(const RunSpec& c, bool at_test, TransformerSpec s, int 
   return net(Ids({sequences, slots}, tokens), queries, {positions, Dropout{}}).values();
 }
 
-// The largest difference between two lists, as a part of the largest value; infinite where only one of them is finite.
+// The largest difference between two lists, relative to the largest value; infinite where only one is finite.
 double distance(const std::vector<real>& one, const std::vector<real>& other) {
   double difference = 0, most = 0;
   for (size_t i = 0; i < one.size(); ++i) {

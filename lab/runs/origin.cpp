@@ -35,7 +35,7 @@ Origin of_run(const Kind& kind, const std::string& path) {
   const Checkpoint saved(bytes, folder.checkpoint(), kind);
   Origin o{.path = path, .checksum = checksum_of_bytes(bytes), .step = saved.step()};
   o.config = folder.config(saved, kind);
-  std::vector<NamedTensor> all = saved.tensors();  // Adam's moments come last, as long as all others together
+  std::vector<NamedTensor> all = saved.tensors();  // Adam's moments come last, each as long as all weights together
   const Tensor v = all.back().values, m = all[all.size() - 2].values;
   all.resize(all.size() - 2);
   int64_t at = 0;
@@ -54,7 +54,7 @@ Origin of_run(const Kind& kind, const std::string& path) {
       if (one.choices.has(option)) model.emplace(option, one.choices[option]);
   o.complete = [model](const std::string& encoding) {
     RunValues values = model;
-    if (encoding == "abf" || encoding.starts_with("abf:")) values.erase("base");        // ABF is another base
+    if (encoding == "abf" || encoding.starts_with("abf:")) values.erase("base");        // ABF itself changes the base
     return choose_encoding(encoding, values).spelled();
   };
   return o;
@@ -147,7 +147,7 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   for (auto& [name, value] : above) {
     if (name == "encoding" && !completed) value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
     if (name == "preset" && value != "none")
-      bad_input("preset = {} beside from = {}: the run takes that model's options; leave out the preset, also in a "
+      bad_input("preset = {} with from = {}: the run takes that model's options; leave out the preset, also in a "
                 "file of options, and set only the options that differ", value, o.path);
     if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // no shape shows the number of heads
       bad_input("{} = {}: {} has {}, and the run takes over its {}; leave it out", name, value, o.path, o.config[name],

@@ -18,7 +18,7 @@ struct Origin {
   std::string path, checksum;
   int64_t step = 0;                              // 0 for a checkpoint of the Hugging Face form, which has no optimizer
   RunSpec config;
-  Settings settings{};                           // the options of a new run that sets no others
+  Settings settings{};                           // the options of a new run that sets none itself
   struct Parameter { Tensor value, m{}, v{}; };  // Adam's moments m and v, absent if there are none
   std::map<std::string, Parameter> parameters{};
   // The spelling of an encoding with the origin's base and pairing where it leaves them open, and with lengths as

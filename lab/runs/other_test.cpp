@@ -48,7 +48,7 @@ bool is_free(const std::string& folder, const OtherTest& test) {
   if (!fs::exists(json)) return false;
   try {
     RunRecord there = read_record(json);
-    const std::string text = there.files["text"];  // "": the record is older than this
+    const std::string text = there.files["text"];  // "": the record was written before this field existed
     return there.test == test.options && (test.text.empty() || text.empty() || text == test.text);
   } catch (const Failure&) { return false; }
 }
@@ -86,7 +86,7 @@ void write_other_test(const std::string& folder, const OtherTest& test, const Re
                       const Choices& tested) {
   keep_origin(record, record_before(folder, tested));
   record.test = test.options;
-  // A test counts only with both files, and an old table must not be beside a new record.
+  // A test counts only with both files, so an old table must not stay with a new record.
   fs::remove(folder + "/" + csv_of_test(test.name));
   write_test(folder, test.name, all, std::move(record), tested);
 }

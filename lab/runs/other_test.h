@@ -1,9 +1,9 @@
-// Tests of a run under other options than its own. Each is a result beside eval.csv, which is not changed:
+// Tests of a run under other options than its own. Each adds two files to the run, and eval.csv is not changed:
 //
 //   eval-NAME.csv     the counterpart of eval.csv, which has the run's own test
 //   eval-NAME.json    the counterpart of result.json, with "test": the options that differ from config.toml
 //
-// An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed, and "files" the
+// An external checkpoint has such files, but no eval.csv: "test" then has the options that were typed, and "files" the
 // checksums of "text", which was read, and of the checkpoint's "weights", "config.json" and "tokenizer", which is
 // tokenizer.json or, without it, tokenizer.model and tokenizer_config.json. Each record ends with its own "checksum".
 #pragma once

@@ -39,7 +39,7 @@ const Output& by_ending(const std::string& option, const std::string& path, cons
     const std::string ending = fs::path(path).extension();
     for (const char* other : {".html", ".svg", ".pdf", ".png", ".pgf", ".tex"})
       if (kind.ending.empty() && ending == other)
-        bad_input("{} {}: {} is written there, whose name cannot end in {}; choose another name", option,
+        bad_input("{} {}: {} is written there, so the name cannot end in {}; choose another name", option,
                   shell_word(path), kind.what, other);
     if (path.size() > kind.ending.size() && path.ends_with(kind.ending)) return kind;
     known.push_back(fmt::format("{} ({})", kind.ending, kind.what));

@@ -18,7 +18,7 @@ Output csv_output(const std::string& first_columns);    // "length,set,"
 // of another kind, or its folder does not exist. A missing file, an empty one, and devices such as /dev/stdout may be
 // written.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
-// Throws BadInput if a folder is needed and the name is that of a page or a picture.
+// Throws BadInput for a name that ends like a page or a picture, where a folder is needed.
 void check_names_folder(const std::string& option, const std::string& path);
 // The same for a folder of files with these names. The page `own`, index.html or README.md, marks earlier output of the
 // same command. A run's folder is refused.

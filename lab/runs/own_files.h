@@ -11,7 +11,7 @@ namespace poslab {
 
 std::string checksum_of_bytes(const std::string&);  // core/checksum.h
 
-// A run beside this one whose configuration differs, and whose file of this name has these bytes; else "".
+// The path of a run next to this one with another configuration, whose file of this name has these bytes; else "".
 std::string run_beside(const std::string& folder, const std::string& name, const std::string& bytes);
 // Checksums of a run's logged, drawn and read data for result.json, by the names of existing files. "text" is
 // TextRecord::checksum() (lab/runs/text_source.h) of a run's text, "origin" the checksum of the weights that it began

@@ -77,7 +77,7 @@ json positions(const State& state) {
                                 : sampler.choices.has("max_position")
                                     ? fmt::format(" One random draw from {} positions.", pool_of(sampler))
                                     : " One random draw.")}};
-  if (before != after) made["before"] = before;  // it learns
+  if (before != after) made["before"] = before;  // the scheme learns
   return made;
 }
 

@@ -9,7 +9,7 @@
 //   a few have "values", too, the numbers themselves
 //
 // Position matrices: the scheme's value for each pair of slots (encodings/picture.h), with the weights of this run;
-// equal heads or layers come once. "before": with the initial weights, if they differ.
+// equal heads or layers are stored once. "before": with the initial weights, if they differ.
 //
 // Attention rows are the last `queries` slots, columns all slots; a cell is the maximum over block x block slots.
 #pragma once

@@ -16,13 +16,13 @@ namespace {
 
 // The approximate speed of products of these sizes on a core (docs/speed.md); machines differ by a factor of 3.
 constexpr double flops_a_thread = 50e9;
-// Below both, no estimate is needed.
+// Below both, no estimate is printed.
 constexpr double few_seconds = 10, few_bytes = 1e9;
 
 double bytes_there(Device d) { return d == Device::cpu ? machine_bytes() : backend(d).free_bytes(); }
 const char* there_in_words(Device d) { return d == Device::cpu ? "this machine has" : "this GPU has left"; }
 
-// The remedy for a run that does not fit: the same steps in parts, else shorter ones.
+// The remedy for a run that does not fit: the same steps in parts, or else shorter strings or windows.
 std::string remedy(const RunSpec& c, double bytes) {
   const auto fits = [&](const Settings& changed) { return footprint(c.with(changed)).bytes() <= bytes; };
   const int most = c.has("batch") ? c.whole("batch") : std::max(1, c.whole("tokens") / c.whole("train_length")),

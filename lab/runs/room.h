@@ -22,7 +22,7 @@ constexpr double month = 30 * 86400.;                   // longer runs are refus
 // A use of a trained model.
 struct Use {
   std::string what;       // "testing"
-  Taken takes;            // besides the model
+  Taken takes;            // needed besides the model
   std::string with;       // the options that determine its size, for messages
   double parameters = 0;  // parameters of the model, with gradients and moments; 0 if weights stay in their files
   Device device = Device::cpu;

@@ -42,7 +42,7 @@ struct Opened {
   std::shared_ptr<Learner> learner;
   std::optional<RunFolder> run;  // absent for an external checkpoint
   std::string text;              // text to inspect in place of the test's; "": none
-  // The default length of inputs: 0 for a run, which knows its own. That of a checkpoint may be too long for a page.
+  // The default length of inputs; 0 for a run, which knows its own. A checkpoint's may be too long for a page.
   int usual_length = 0;
 };
 // text: the text to inspect; for an external checkpoint also a file or folder with the test's texts, in place of the
@@ -58,7 +58,7 @@ std::string checkpoint_bytes(const Learner&);
 std::optional<double> train(const RunFolder&, Learner&, Trace* = nullptr);
 Taken taken_by(const std::vector<TestPart>&);
 int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the longest tested sequence
-// Prints "documents.jsonl: 9 samples of 5 questions, so that some repeat, ..." to stderr; remedy: "more questions".
+// Prints "documents.jsonl: 9 samples of 5 questions, so some repeat, ..." to stderr; remedy: "more questions".
 void tell_repeats(const std::string& part, const std::string& what, const char* remedy);
 Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the name of the part, without empty ones
 // Computes all parts of a test, with a progress bar on stderr and a line for each part that repeats samples. Throws

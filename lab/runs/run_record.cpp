@@ -132,7 +132,7 @@ RunRecord read_record(const std::string& path) {
       record.config = result.value("config", json());
       return record;
     }
-  } catch (const json::exception&) {  // Told below.
+  } catch (const json::exception&) {  // reported below
   }
   failure("{} is damaged; test {} again, by `poslab eval`, lm eval or t5 eval{}", path, file.parent_path().string(),
           file.filename() == "result.json" ? "" : " with the options that it had");

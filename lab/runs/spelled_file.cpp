@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most = 100000;  // a checkpoint's configuration contains them all
+constexpr size_t most = 100000;  // numbers: a checkpoint's configuration contains them all
 
 std::string without(std::string line, const char* unwanted) {
   for (char& c : line)
@@ -50,7 +50,7 @@ std::string calibration_in(const std::string& path) {
   } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
 }
 
-// Refuses a file's name after KEY= in place of numbers.
+// Refuses the name of a file after KEY= if it stands in place of numbers.
 void refuse_without_mark(const std::string& text, const std::string& key, const char* ends) {
   for (size_t at = 0; (at = text.find(key + "=", at)) != text.npos;) {
     at += key.size() + 1;

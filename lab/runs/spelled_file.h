@@ -1,5 +1,5 @@
-// A user's own numbers from a file: `given:at=@FILE`, `calibrated:of=@FILE` and `aligned:FILE` are replaced by the
-// numbers in it, so that a run does not depend on the file.
+// Reads a user's own numbers from a file: in `given:at=@FILE`, `calibrated:of=@FILE` and `aligned:FILE` they replace
+// the file's name, so that a run does not depend on the file.
 #pragma once
 #include <string>
 

@@ -54,7 +54,7 @@ std::string difference(const Corpus& now, const TextRecord& then) {
   if (!known.empty()) return known.begin()->first + " is missing";
   for (size_t n = 0; n < now.text.files.size(); ++n)
     if (const TextFile& f = now.text.files[n]; checksum_of(now.text, f) != then.files[n].checksum)
-      return f.path + " has other bytes, though as many";
+      return f.path + " has as many bytes, but other ones";
   return "";
 }
 
@@ -74,7 +74,7 @@ void tell_copies(const Corpus& corpus, const TextRecord& all) {
       example = fmt::format("{} has the bytes of {}", f.path, same->second);
     }
   if (copies)
-    tell(log_of_thread(), "{} of {} files of the test are in the training text, too, as {}: remove such copies\n",
+    tell(log_of_thread(), "{} of {} files of the test are also in the training text, such as {}: remove such copies\n",
          copies, of_test.size(), example);
 }
 

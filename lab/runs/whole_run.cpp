@@ -95,8 +95,8 @@ std::string train_and_test(Run run, Trace* trace) {
                      summary(l, l.config(), all, seconds), path, shell_path(path));
 }
 
-// The destination of a test: a file that the user names, eval.csv for the run's own test, a file beside it for another
-// test, and none for another model without a name.
+// The destination of a test: a file that the user names; eval.csv for the run's own test; for another test, a file in
+// the run; and none for another model without a name.
 struct Destination {
   std::string file;
   OtherTest other;

@@ -7,10 +7,10 @@
 
 namespace poslab {
 
-// Each returns the closing message: the table of the test and where everything is kept. Throw BadInput as Kind::check,
-// RunFolder and check_memory do. A trace as for train (lab/runs/run.h). train_run: into a new folder. given: options of
-// a file or a program. typed: the user's settings; later ones override earlier ones, and each of their options must
-// change something (experiment/no_effect.h). force: even if the run seems too large.
+// Each returns the closing message: the table of the test, and where everything is kept. They throw BadInput as
+// Kind::check, RunFolder and check_memory do. A trace as for train (lab/runs/run.h). train_run: into a new folder.
+// given: options of a file or a program. typed: the user's settings; later ones override earlier ones, and each of
+// their options must change something (experiment/no_effect.h). force: even if the run seems too large.
 std::string train_run(const Kind&, const Settings& given, const std::vector<Settings>& typed, bool force,
                       Trace* = nullptr);
 // settings: threads, device. of: the kind that the run must have.

@@ -14,7 +14,7 @@ class Board {
   Board(const Plan&, const SweepFolder&, std::string title);      // both must outlive the board
   void event(TrialState, const Trial&, const std::string& note);  // how one of our trials ended
   void show(const std::vector<const Trial*>& ours);               // the running trials; call it often
-  void last();                                                    // no trial runs any more
+  void last();                                                    // for the last table, when no trial runs any more
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -10,8 +10,8 @@
 
 namespace poslab::sweep {
 
-// Runs `poslab WORDS...` with both outputs in the file `log` and the open file `kept` left open in it. If this process
-// dies, even by kill -9, the child gets SIGUSR1. Throws Failure.
+// Runs `poslab WORDS...` with both outputs in the file `log`; the child keeps the open file `kept` open. If this
+// process dies, even by kill -9, the child gets SIGUSR1. Throws Failure.
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept);
 
 struct End {
@@ -41,7 +41,7 @@ class Child {
  private:
   pid_t process_ = 0;
   std::optional<End> end_;
-  std::shared_ptr<const int> output_;                     // a file in memory; none for one trial
+  std::shared_ptr<const int> output_;                     // a file in memory; null for a process of one trial
   size_t read_ = 0;                                       // bytes of it
   std::string rest_, words_;                              // an incomplete line; see last_words()
   std::map<std::string, End> reported_;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using ColumnNames = std::map<std::string, std::string>;  // "ID COLUMN" and its cells, or the other way round
 
-// {"length": "1 2 3", ...} of a table; a column that equals one in `known` is given by that one's name.
+// {"length": "1 2 3", ...} of a table; a column that equals one in `known` is replaced by that column's name.
 Json transposed(const std::string& csv, const std::string& id, ColumnNames& known) {
   std::istringstream lines(csv);
   std::string line;
@@ -42,7 +42,7 @@ Json transposed(const std::string& csv, const std::string& id, ColumnNames& know
   return all;
 }
 
-// The table again.
+// Turns such an object back into a table.
 std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known) {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
@@ -93,7 +93,7 @@ std::string checksum_of(const std::string& id, const Kept& kept) {
 
 bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(header_of(kind_of(t.run)) + "\n"); }
 
-// A result contains some options of its run.
+// Checks the options of the run that its result repeats.
 void check_options(const RunRecord& r, const Trial& t) {
   const auto check = [&](const char* option, const std::optional<std::string>& found) {
     if (found && t.run.has(option) && *found != t.run[option])
@@ -103,8 +103,8 @@ void check_options(const RunRecord& r, const Trial& t) {
   check("steps", r.steps ? std::optional(fmt::format("{}", *r.steps)) : std::nullopt);
 }
 
-// The tests in a trial's folder: its own, for which the line may lack columns, and the others, for which it may lack
-// rows.
+// Checks the tests in a trial's folder, its own and the others. A table that a kept line stores in part is checked only
+// for the columns that it has.
 void check_tests(const Trial& t, const std::string& run, const std::string& csv, const std::string& json) {
   const std::string table = run + "/eval.csv";
   const bool some = in_part(read_file(table), t);
@@ -184,7 +184,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
                 in_short(sum), checksum_of(id, kept));
       if (!all.emplace(id, kept).second) failure("its trial {} has an earlier line", id);
     } catch (const std::exception& e) {
-      failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
+      failure("{} is damaged: line {}: {}; restore the file from an earlier commit or a copy", path, number,
               e.what());
     }
   }
@@ -268,7 +268,7 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
       check_tests(t, making, "its \"tested\"", "its \"result\"");
     } catch (const Failure& e) {
       fs::remove_all(making);
-      failure("{} is damaged: trial {}: {}; take the file from the commit before or from a copy", path, t.id, e.what());
+      failure("{} is damaged: trial {}: {}; restore the file from an earlier commit or a copy", path, t.id, e.what());
     }
     fs::rename(making, folder.run(t));  // a trial exists as a whole or not at all
     ++restored;

@@ -4,8 +4,8 @@
 //   {"id": "9c51f0...", "result": {"paper_score": 0.51, ..., "commit": "0123abc", "seconds": 11.2},
 //    "tested": {"length": "1 2 3", "accuracy": "1.000000 0.968750 0.937500", "majority": "= 41b884... majority"}}
 //
-// "= ID COLUMN" is the column of a line before: baselines do not depend on the encoding. A trial with further tests
-// has "tests", too, by the name of their file: tables like "tested", and records, which are the objects of JSON files.
+// "= ID COLUMN" is the column of an earlier line: baselines do not depend on the encoding. A trial with further tests
+// also has "tests", by the name of their file: tables like "tested", and records, which are the objects of JSON files.
 // The result of a trial that read a text has "files": {"text": checksum of the text}; older lines lack it.
 // "checksum" binds id, result and tests together; older lines lack it. The plan has the options, by id. Weights, curves
 // over steps and pictures are not kept: a look inside a model requires training it again.

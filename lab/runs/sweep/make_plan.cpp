@@ -1,4 +1,4 @@
-// From lists of values to trials.
+// Makes trials from lists of values.
 #include <algorithm>
 #include <unordered_map>
 
@@ -33,7 +33,7 @@ class Collector {
           !by_name.count("from"))
         bad_input("{}: which {}? Every product needs one", source_, must);
     const std::vector<Option>& options = kept_options(*kind_);
-    std::map<size_t, std::vector<std::string>> lists;  // indexed by the option's place among these
+    std::map<size_t, std::vector<std::string>> lists;  // by the option's index in `options`
     for (auto& [name, list] : by_name) lists[size_t(&kept_option(*kind_, name) - options.data())] = list;
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());

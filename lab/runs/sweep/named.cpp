@@ -49,7 +49,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 
 namespace {
 
-// A plan cut off at the end of a line is still valid, but its folder has more trials.
+// A plan that was cut off at the end of a line can still be read, but its folder has more trials.
 void must_have_all(const Plan& plan, const std::string& folder) {
   std::set<std::string> ids;
   for (const Trial& t : plan) ids.insert(t.id);

@@ -1,5 +1,5 @@
-// The plan of a sweep: which configurations are trained, a line of JSON each. It is made once, from a TOML file whose
-// values may be lists; run, status and collect read only the plan. lab/runs/sweep/state.h has the states of trials.
+// The plan of a sweep: the configurations to train, a line of JSON each. It is made once, from a TOML file whose values
+// may be lists; run, status and collect read only the plan. lab/runs/sweep/state.h has the states of trials.
 //
 //   {"id": "9c51f0...", "preset": "none", "task": "even_pairs", ..., "log_every": 10, "device": "cpu"}
 //   {"id": "0a77e1...", "name": "even_pairs-rope-1", ..., "log_every": 10, "device": "cpu"}       of a sweep with names

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int max_kills =
-    3;  // a trial that is killed this often from outside counts as failed; perhaps it is too large for the memory
+    3;  // a trial that is killed this often from outside counts as failed; it may be too large for the memory
 
 class Journal {
  public:
@@ -64,7 +64,7 @@ struct Running {
   Claim claim;
   std::shared_ptr<Child> child;
   size_t together;  // the trials that the child was given
-  size_t left;      // remaining steps of the trial, with the current one
+  size_t left;      // remaining steps of the trial, the current one among them
   Clock::time_point start;
 };
 

@@ -57,7 +57,7 @@ std::string SweepFolder::misfit(const Trial& t) const {
     return "";
   } catch (const BadInput& e) {
     return fmt::format("{}; {}", e.what(), remedy);
-  } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
+  } catch (const Failure&) { return ""; }  // a damaged record is reported where it is read
 }
 
 std::string SweepFolder::input_read(const Trial& t, const Input& of) const {
@@ -65,7 +65,7 @@ std::string SweepFolder::input_read(const Trial& t, const Input& of) const {
   try {
     if (fs::exists(run(t) + "/" + of.file)) return of.then(run(t));
     return fs::exists(result(t)) ? read_record(result(t)).files[of.key] : "";
-  } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
+  } catch (const Failure&) { return ""; }  // a damaged record is reported where it is read
 }
 
 const std::array<Input, 2>& all_inputs() {

@@ -34,7 +34,7 @@ ValueLists lists_of(const toml::table& table, const std::string& source, Where w
         lists["seed"] = seeds(node.value_exact<int64_t>().value_or(0));
         return;
       }
-      const bool of_all = name == "name" || name == "command";  // trials: no lists; make_plan() refuses them
+      const bool of_all = name == "name" || name == "command";  // of all trials, and not in read_lists()
       if (of_all && where == Where::also) bad_input("{} belongs once at the top of a sweep's file", name);
       if (of_all && where == Where::top) return;
       lists[name] = values(kind, kept_option(kind, name).name, node);

@@ -207,7 +207,7 @@ TEST_CASE("a run of a language model: its options are TOML, and changed or missi
   other_text("7.txt", "", "7.txt is missing");
   other_text("3.txt", std::string(99, 'd'), "3.txt has 99 bytes, and had 100");
   for (const char* file : {"0.txt", "5.txt", "11.txt"})
-    other_text(file, std::string(99, 'z') + "y", std::string(file) + " has other bytes, though as many");
+    other_text(file, std::string(99, 'z') + "y", std::string(file) + " has as many bytes, but other ones");
   CHECK(window() == "");
 }
 

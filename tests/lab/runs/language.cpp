@@ -352,7 +352,7 @@ TEST_CASE("a language model's text is expected at its path; without it a run sti
   make_folder(folder / "copies");
   for (int n = 0; n < 20; ++n) write_file(fmt::format("{}/copies/{}.txt", folder.path, n), numbers);
   Program copies(folder, fmt::format("lm train{}text=copies --out copied", others), here);
-  CHECK(holds(copies.output(), " files of the test are in the training text, too, as "));
+  CHECK(holds(copies.output(), " files of the test are also in the training text, such as "));
   Program beside(folder, "lm eval " + relative, here);
   CHECK_MESSAGE(beside.status() == 0, beside.output());
   const auto refused = [&](const std::string& words) {
@@ -377,7 +377,7 @@ TEST_CASE("a language model's text is expected at its path; without it a run sti
   write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // equally many bytes
   for (const std::string& words : {"lm eval " + whole, "lm eval --encoding rope " + whole, "inspect -o unmade " + whole,
                                    "lm resume " + folder / "unfinished"})
-    CHECK_MESSAGE(holds(refused(words), ": numbers.txt has other bytes, though as many; restore it, or train again"),
+    CHECK_MESSAGE(holds(refused(words), ": numbers.txt has as many bytes, but other ones; restore it, or train again"),
                   words);
   fs::remove(folder / "numbers.txt");
   for (const std::string& words :

@@ -168,7 +168,7 @@ TEST_CASE("from: misfits are refused by the option that differs") {
   CHECK(refused(language_kind(), {{"heads", "1"}}) ==
         "2: heads = 1: " + a + " has 2, and the run takes over its heads; leave it out");
   CHECK(holds(refused(language_kind(), {{"tied", "on"}}), "2: tied = on: " + a + " has off, and so head.w "));
-  CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny beside from = "));
+  CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny with from = "));
   CHECK(holds(refused(language_kind(), {{"text", ""}}), " was trained on copy_grammar, and has other tokens; "));
   CHECK(holds(refused(t5_kind(), {}), "2: " + a + "/checkpoint.safetensors is of a language model; `poslab lm` reads"));
   CHECK_FALSE(std::filesystem::exists(folder / "no"));

@@ -86,8 +86,8 @@ TEST_CASE("sweep kept: a score that does not follow from its rows, and rows that
   };
   const std::string begins = fmt::format("1: {} is damaged: trial {}: ", file, sweep.plan[0].id);
   CHECK(said("\"paper_score\":0.", "\"paper_score\":0.9") ==
-        begins + "the paper_score of its \"result\" is 0.958000, and that of its \"tested\" is 0.580000; take the "
-                 "file from the commit before or from a copy");
+        begins + "the paper_score of its \"result\" is 0.958000, and that of its \"tested\" is 0.580000; "
+                 "restore the file from an earlier commit or a copy");
   CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows, and its test has 9: it lacks length 9"));
   CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
   CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // at a trained length, which no score includes
@@ -109,7 +109,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
   write_file(file, swapped);
   const std::string why = refusal([&] { restore(sweep.plan, after, file); });
   CHECK(holds(why, "1: " + file + " is damaged: line 1: its checksum is "));
-  CHECK(holds(why, ": id, result or a table was changed or belongs to another trial; take the file"));
+  CHECK(holds(why, ": id, result or a table was changed or belongs to another trial; restore the file"));
   std::string digit = good;
   digit.replace(digit.find("\"0.510000 "), 10, "\"0.510001 ");  // at a trained length, which no score includes
   write_file(file, digit);
@@ -269,7 +269,7 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
   const auto line = [&](const char* text) { return said(text + std::string("\n")); };
   CHECK(line(R"({"id":"b","result":{},"tested":{"length":"1","majority":"= a majority"}})") ==
         "1: " + file + " is damaged: line 1: it takes the column majority from trial a, which no earlier line has; "
-                       "take the file from the commit before or from a copy");
+                       "restore the file from an earlier commit or a copy");
   for (const char* reference : {"= ", "= a", "=  "})
     CHECK(holds(line(fmt::format(R"({{"id":"b","result":{{}},"tested":{{"length":"{}"}}}})", reference).c_str()),
                 "it takes the"));
