@@ -89,12 +89,12 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name("passkey | line | topic | documents");
   align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
       ->type_name("FILE");
-  align->add_option("--mode", w->mode, "what stays as on short inputs, or the formula")
+  align->add_option("--mode", w->mode, "what long inputs share with short ones, or a formula")
       ->type_name(fmt::format("{}  (pmax)", fmt::join(align_modes(), " | ")));
-  add_number(align, "short", w->request.how.shortest, "input length of the target, one of training", {1, 1 << 24})
+  add_number(align, "short", w->request.how.shortest, "length of the short inputs, one of training", {1, 1 << 24})
       ->required();
   align->add_option("--long", w->longer, "input lengths to align, rising")->required()->type_name("N,N,...");
-  align->add_option("--per", w->per, "what gets a temperature of its own")
+  align->add_option("--per", w->per, "the parts that get temperatures of their own")
       ->type_name(fmt::format("{}  (model)", fmt::join(align_groups(), " | ")));
   add_number(align, "samples", w->request.samples, "strings, texts or questions at each length", {1, 8000}, "16");
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");

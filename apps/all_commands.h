@@ -13,7 +13,7 @@ namespace poslab {
 using Action = std::function<void()>;
 
 Action add_align(CLI::App*);        // temperatures that keep attention over long inputs as peaked as over short ones
-Action add_ask(CLI::App*);          // a trained run on the user's strings
+Action add_ask(CLI::App*);          // asks a trained run about the user's strings
 Action add_calibrate(CLI::App*);    // the mean attention of a run's heads, as another run's bias
 Action add_check(CLI::App*);        // the laws of a scheme; throws Failure if one is broken
 Action add_compare(CLI::App*);      // many encodings on the same tasks

@@ -82,8 +82,8 @@ void check_room(const Plan& trials, const SweepFolder& runs, const Making& m) {
   const std::vector<Choices> left = left_of(trials, runs);
   check_room(left, size_t(m.jobs), threads_of_each(m));
   if (const double seconds = seconds_of(left, m); seconds > month)
-    bad_input("{} take about {} on this machine: more than a month. --plan writes their plan, and several workers or "
-              "`poslab sweep submit` do them on many machines; --force does them here all the same",
+    bad_input("{} take about {} on this machine: more than a month. --plan writes a plan, and several workers or "
+              "`poslab sweep submit` run it on many machines; --force runs it here all the same",
               counted(left.size(), "trial"), clock_time(seconds));
 }
 

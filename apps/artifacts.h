@@ -16,7 +16,7 @@ struct Making {
   int jobs = 1, threads = 0;
   bool only_plan = false, only_draw = false, retry = false, force = false;
 };
-void add_making(CLI::App*, Making&);  // must outlive the command
+void add_making(CLI::App*, Making&);  // the Making must outlive the command
 Output earlier_artifacts();           // the README.md of a folder that may be drawn again
 
 sweep::ValueLists settings(const Making&);  // --set, in the form of trials; throws BadInput
@@ -29,7 +29,7 @@ void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFo
 // Prints the state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// trials: all of the artifacts, in the order in which they run; trials of second stages come last. what: the
+// trials: all trials of the artifacts, in the order in which they run; those of second stages come last. what: the
 // artifact's name, for the error that it needs no runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);

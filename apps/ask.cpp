@@ -94,7 +94,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
     prefix_errors(fmt::format("{}, line {}", path, number), [&] { return session.read(line); });
     all.push_back(line);
   }
-  if (all.empty()) bad_input("{} has no string; write one in a line", path);
+  if (all.empty()) bad_input("{} has no string; write one on each line", path);
   return all;
 }
 

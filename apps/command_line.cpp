@@ -98,7 +98,7 @@ CommandLine::CommandLine()
   list->add_option("kind", listed_kind_,
                    "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")
       ->required();
-  list->add_option("name", listed_, "one of them, as `poslab explain` has it");
+  list->add_option("name", listed_, "one of them, to see what `poslab explain` says");
 
   const Kind& strings = strings_kind();
   add_train(commands_, strings, "train a model into a new run folder, then test it");
@@ -140,11 +140,11 @@ CommandLine::CommandLine()
   commands_.add("graph", "draw the tape of a training step: ops, inputs, times and gradients", add_graph);
   commands_.add("align", "find temperatures for inputs longer than those of training", add_align);
   commands_.add("calibrate", "write the mean attention of a run's heads, as the bias of another run", add_calibrate);
-  commands_.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);
+  commands_.add("sweep", "train many runs as one sweep: plan, run, status, collect, submit to Slurm", add_sweep);
   commands_.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
   commands_.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
   add_kinds(commands_);
-  commands_.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiments",
+  commands_.add("reproduce", "reproduce the tables and figures of a paper, or of poslab's own experiments",
                 add_reproduce);
   commands_.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);
   commands_.add("compare", "train many encodings on the same tasks, and rank them", add_compare);

@@ -60,7 +60,7 @@ void add_device(CLI::App* c, std::string& word) {
 }
 
 void add_matmul(CLI::App* c, std::string& word) {
-  c->add_option("--matmul", word, "the rounding of the factors of products (as the run has it; fp32 with --hf)")
+  c->add_option("--matmul", word, "rounding of factors in matrix products (as the run has it; fp32 with --hf)")
       ->type_name(fmt::format("{}", fmt::join(rounding_names, " | ")));
 }
 

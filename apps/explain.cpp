@@ -326,7 +326,7 @@ const ExplainedKind* kind_named(const std::string& name) {  // "encoding" or "en
   return nullptr;
 }
 
-// The text on a name in one list, "rope"; for a name in several lists, an error says how to ask for each.
+// The explanation of a name in one list, "rope"; for a name in several lists, an error says how to ask for each.
 std::string explained(const std::string& spelling) {
   if (composed_spelling(spelling)) return of_encoding(spelling);
   const std::string name = read_spelling(spelling).name;

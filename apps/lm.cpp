@@ -149,14 +149,14 @@ std::function<void()> add_lm(CLI::App* lm) {
   add_lm_eval(*commands);
 
   CLI::App* write =
-      command("generate", "let a trained model or an external checkpoint write, to the terminal", generate_command);
+      command("generate", "let a trained model or an external checkpoint write text to the terminal", generate_command);
   write->add_option("run", words->run, "the run folder");
   write->add_option("--hf", words->hf, "a checkpoint in Hugging Face format, not a run")->type_name("FOLDER");
   write->add_option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)")
       ->type_name("NAME");
   write->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
       ->type_name("2 .. 1048576");
-  write->add_option("--encoding", words->encoding, "replaces the trained one; without parameters")->type_name("NAME");
+  write->add_option("--encoding", words->encoding, "an encoding instead, without parameters")->type_name("NAME");
   write->add_option("--prompt", words->prompt, "how the text begins; with --hf also '' ('#include <')")
       ->type_name("TEXT");
   add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});

@@ -111,7 +111,7 @@ bool is_drawn(const std::string& file) {
   return file.ends_with(".html") || (page::is_figure(file) && !file.ends_with(".csv"));
 }
 
-// The destination of the figures, besides the terminal. Throws BadInput.
+// Checks the destination of the numbers, besides the terminal. Throws BadInput.
 void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
   const Keep& keep = w.eval.keep;
   if (!keep.name.empty() && encodings > 1)

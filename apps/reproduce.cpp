@@ -36,8 +36,8 @@ void list_artifacts() {
   }
   fmt::print("\n");
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
-  for (const auto& [of, remark] : {std::pair{"su2023", ""}, {"chi2023", ", but its cross"}}) {
-    fmt::print("\nOf {}{}:\n", of, remark);
+  for (const auto& [of, remark] : {std::pair{"su2023", ""}, {"chi2023", ", except its cross"}}) {
+    fmt::print("\nSizes of {}{}:\n", of, remark);
     for (const reproduce::ModelSize& s : reproduce::sizes_of(of))
       fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
   }

@@ -34,7 +34,7 @@ void check_preset(const Kind& kind, const std::string& file, const Settings& of_
     for (const auto& [same, other] : of_preset)
       if (name == same && value != other)
         bad_input(
-            "--preset {} beside --config {}: the file sets {} to {} and takes precedence; leave out --preset, "
+            "--preset {} with --config {}: the file sets {} to {} and takes precedence; leave out --preset, "
             "or change options with --set",
             last->second, file, name, value);
 }
@@ -87,7 +87,7 @@ void add_train(Commands& commands, const Kind& kind, const char* summary) {
 }
 
 void add_resume(Commands& commands, const Kind& kind) {
-  commands.add("resume", "continue a stopped run, with the same bits as an undisturbed one", [&kind](CLI::App* c) {
+  commands.add("resume", "continue a stopped run, with the same bits as an uninterrupted one", [&kind](CLI::App* c) {
     const auto w = std::make_shared<EvalWords>();
     c->footer(fmt::format("\nExample:\n  poslab {} runs/r1", kind.command("resume")));
     c->add_option("run", w->run, "the run folder")->required();

@@ -131,7 +131,7 @@ void run(ShowWords w) {
   tell_without_effect(w, all);
   for (const show::View& view : all)
     for (const std::string& line : view.lacks)
-      if (!page) tell(stderr, "{}\n", line);  // a page has the line beside the picture
+      if (!page) tell(stderr, "{}\n", line);  // a page has the line next to the picture
   if (!w.out.empty()) {
     write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
                       : table ? show::csv(all)

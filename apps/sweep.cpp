@@ -188,7 +188,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* plan = command("plan", "print the trials of a TOML file", plan_command);
   plan->add_option("file", words->file, "the TOML file")->required();
 
-  CLI::App* run = command("run", "do the trials of a plan, or a shard of them", run_command);
+  CLI::App* run = command("run", "run the trials of a plan, or a shard of them", run_command);
   plan_and_folder(run);
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
   jobs_and_threads(run, "threads of each trial (the cores divided by the trials at once); they never change a result");
@@ -220,7 +220,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   all->add_option("--kept", words->kept, "add finished trials to a file: a sweep goes on from it without its folders")
       ->type_name("FILE");
 
-  CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_command);
+  CLI::App* submit = command("submit", "run the plan as a Slurm job array", submit_command);
   plan_and_folder(submit);
   submit->add_flag("--slurm", words->slurm, "to Slurm, the only scheduler that poslab writes for");
   add_number(submit, "shards", words->shards, "tasks of the array (1)", {1, 10000});

@@ -10,5 +10,5 @@ _poslab() {
   done
   if (( $#candidates )); then compadd -l -d shown -- "${candidates[@]}"; else _files; fi
 }
-# In $fpath, zsh runs this file at the first completion, which takes an answer at once.
+# If this file is in $fpath, zsh runs it at the first completion, which needs an answer at once.
 if [[ ${funcstack[1]} == _poslab ]]; then _poslab; else compdef _poslab poslab; fi
