@@ -28,7 +28,7 @@ double RowMeans::*read_by(AlignMode mode) {
          : mode == AlignMode::entropy ? &RowMeans::entropy
                                       : &RowMeans::variance;
 }
-// For the whole model the propositions take its first layer.
+// For one temperature of the whole model, the propositions read the first layer.
 AlignPer read_per(const Aligning& how) {
   return how.mode >= AlignMode::prop1 && how.per == AlignPer::model ? AlignPer::layer : how.per;
 }
@@ -49,7 +49,7 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
 }
 
 int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
-// Passes over a long length for each round of layers.
+// The number of passes over a long length in each round of layers.
 int in_round(const Aligning& how) {
   const bool grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
   return grid ? int(how.grid.size()) : how.mode == AlignMode::log ? 0 : 1;
@@ -182,7 +182,7 @@ void check(const Probed& model, const Aligning& how) {
 Alignment align(const Probed& model, const Aligning& asked, const std::function<void(int, int, int)>& step) {
   check(model, asked);
   Aligning how = asked;
-  std::sort(how.grid.rbegin(), how.grid.rend());  // largest first: it wins over an equally near one
+  std::sort(how.grid.rbegin(), how.grid.rend());  // largest first: of two equally near temperatures it wins
   const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round(how));
   int done = 0, length = how.shortest;
   const std::function<void()> pass = [&] {
@@ -203,8 +203,8 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   return made;
 }
 
-// Passes at temperature 1, in each round, and at the end. On a grid, temperature 1 is already known and, by layer or
-// head, so is one temperature of each later round.
+// The passes are at temperature 1, in each round, and at the end. On a grid, temperature 1 is already known and, by
+// layer or head, so is one temperature of each later round.
 Taken alignment_takes(const Probed& model, const Aligning& how) {
   const int rounds = rounds_of(model, how), each = in_round(how);
   const int passes = each > 1 ? 1 + rounds * each - (rounds - 1) : 2 + rounds * each;

@@ -48,13 +48,13 @@ struct Alignment {
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, passes in all, length) is called after each pass, or when a known result replaces it; it may be
+// step(passes done, passes in all, length) is called after each pass, or when a known result replaces a pass; it may be
 // absent. Throws BadInput for lengths that do not rise from the short one, a grid without positive numbers,
 // propositions for a layer without logits, and attention that is not a number.
 void check(const Probed&, const Aligning&);  // throws the first three of these
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
 
-// The cost of these passes, known in advance.
+// The cost of the passes of align(), known in advance.
 Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
@@ -70,8 +70,8 @@ double proposition2(double short_keys, double short_variance, double long_keys, 
 
 // Identifies the model in a file of temperatures: core/checksum.h over all parameters.
 std::string weights_checksum(const Params&);
-// Throws BadInput if the policy is `aligned` to other weights than these, or than those whose checksum weights()
-// computes if needed.
+// Throws BadInput if the policy is `aligned` to other weights than the model's. weights() computes the checksum of the
+// model's weights, if it is needed.
 void check_aligned(const Chosen<TemperaturePolicy>&, const Params&);
 void check_aligned(const Chosen<TemperaturePolicy>&, const std::function<std::string()>& weights);
 

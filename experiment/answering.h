@@ -26,14 +26,14 @@ Ids read_by(const Questions&, const Ids& answer, int separator);
 // The positions of draw `number`; training and test take the first. A sampler that reads which slots are digits
 // sees the answer as empty slots, as in a run on strings, and the separator as an operator before them.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
-// The same for a text of this many tokens, which such a sampler takes for digits.
+// The same for a text of this many tokens, which such a sampler reads as digits.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` runs a pass that reads an answer, and returns the most probable
-// symbol of each slot; `first` is its result for any answer. A pass over x ; a gives for each slot the symbol that
-// follows the part of a before it, so a slot is final once all before it are: after n passes the first n symbols equal
-// decoding one by one, and an answer that a pass does not change is complete. A model that is right needs two passes,
-// and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.
+// symbol of each slot; `first` is its result for an answer of any symbols. A pass over x ; a gives for each slot the
+// symbol that follows the part of a before it, so a slot is final once all before it are: after n passes the first n
+// symbols equal decoding one by one, and an answer that a pass does not change is complete. A model that is right needs
+// two passes, and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
 
 // For a decoder with the positions and temperature of these choices. Leaves out config, steps and parameters, which

@@ -30,7 +30,7 @@ void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const String
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
               c["task"], of.slots, of.who, sampler->name, there);
-  const bool own = there != c.whole("max_position");       // the sampler's option, beside the run's
+  const bool own = there != c.whole("max_position");       // the sampler's own option, not the run's
   bad_input(
       "the longest string of {} has {} slots {}, output slots included, but {} has no positions for them; {}, or take "
       "shorter strings",
@@ -49,7 +49,7 @@ void check_rows(const RunSpec& c, const Chosen<Scheme>& s, const Chosen<Sampler>
   if (s->embed) read = {sampler->added ? *sampler->added : read[0]};
   const int first = c.whole("first_position"), rows = c.whole("max_position");
   for (const Chosen<Sampler>& each : read) {
-    if (each->only_offsets) continue;  // differences of two positions of its pool
+    if (each->only_offsets) continue;  // its positions are differences of two from its pool
     const auto [least, most] = least_and_most(each, of.slots);
     const bool inside = has(reads(s), Reads::positions) ? least >= first && most <= first + rows - 1
                                                         : most - least <= rows - 1;

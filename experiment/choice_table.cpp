@@ -124,7 +124,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own) {
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(rounding_names), std::end(rounding_names));
   add("Running", {{"device", names_of(all_devices()), "where kernels run"},
-                  {"matmul", matmuls, "the rounding of the factors of products"},
+                  {"matmul", matmuls, "rounding of the factors in matrix products"},
                   {"products", engines, "the engine of matrix products; cublas only on a GPU"}});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),

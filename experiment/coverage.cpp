@@ -84,7 +84,7 @@ Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& 
 
 Draws draws_of(const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  // A task may draw shorter strings, so a drawn string tells the slots of a length.
+  // A task may draw shorter strings, so a drawn string shows how many slots a length has.
   const auto slots = std::make_shared<std::map<int, int>>();
   const auto slots_of = [c, slots](int length) {
     int& known = (*slots)[length];

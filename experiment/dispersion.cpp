@@ -23,7 +23,7 @@ void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) 
       RowMeans& sum = to.all[size_t(layer * H + h)];
       for (int i = first_row(causal, T); i < T; ++i) {
         const real* row = y.data() + ((int64_t(b) * H + h) * T + i) * statistics_per_row;
-        if (row[0] == 0) continue;  // it sees no key
+        if (row[0] == 0) continue;  // this query sees no key
         sum.add({double(row[0]), double(row[1]), double(row[2]), double(row[3]), double(row[4]), 1});
       }
     }

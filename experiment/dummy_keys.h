@@ -4,8 +4,8 @@
 
 namespace poslab {
 
-// The model, its weights shared, with `count` more keys in each layer, which every query sees: their logits and values
-// are 0. With z_i the sum of exp(s_ij) over the other keys,
+// The model with the same weights and with `count` more keys in each layer, which every query sees: their logits and
+// values are 0. With z_i the sum of exp(s_ij) over the other keys,
 //
 //   o_i <- o_i z_i / (z_i + count)
 //

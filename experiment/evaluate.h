@@ -22,7 +22,7 @@ struct AtLength {
 // positions do.
 Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
 PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});
-int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // the fewest: loops may grow with the length
+int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // the fewest: loops may grow with length
 int sub_batch(int64_t slots);  // how many strings of this many slots share a batch
 
 // config.whole("eval_samples") strings of one length, with its baselines.

@@ -48,7 +48,7 @@ double activations(const RunSpec& c, double B, int length, bool trains) {
                  ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
                  : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) +
                        pairs(live_matrices(s, transformer_spec(c).shape()), B, H, T);
-  if (trains) n += (layers / c.whole("layers") - 1) * B * T * C;   // the embedding is added to it
+  if (trains) n += (layers / c.whole("layers") - 1) * B * T * C;   // each further loop adds the embedding
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // the row of each pair
   if (trains) n += layers * B * H * T * (matrices * T + s->pages.cost.of_slots(transformer_spec(c).shape(), s.choices));

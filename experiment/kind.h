@@ -1,5 +1,5 @@
 // The kinds of run: strings of a task, a text, questions about a long context, strings that are answered token by
-// token. Code above never distinguishes kinds. A kind is one file and one name in the list.
+// token. Code in higher folders never distinguishes kinds. A kind is one file and one name in the list.
 #pragma once
 #include <memory>
 

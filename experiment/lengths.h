@@ -7,8 +7,8 @@
 
 namespace poslab {
 
-// The lengths of a run's own training: those of its curriculum, and longer ones that have the same strings;
-// of a text, all up to its window's.
+// The lengths of a run's own training: those of its curriculum, and longer ones that have the same strings; for a text,
+// all up to its window's.
 Lengths trained_lengths(const Choices&);
 // "lengths 1 to 20", or "length 20"; with ", after the training of RUN" for a run with an origin, whose lengths are
 // unknown here.

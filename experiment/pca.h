@@ -1,6 +1,6 @@
 // Figure 5 of Ruoss et al. 2023 (spec C.1): the activations after each layer in the plane of their two principal
-// components, which are fitted at the first length; the other lengths go through the same map. A point is one ANSWER
-// slot of one string: that is our reading of the paper's 30 x 40 = 1200 and 30 x 150 = 4500 points of Reverse String.
+// components, which are fitted at the first length; the same map projects the other lengths. A point is one ANSWER slot
+// of one string: that is our reading of the paper's 30 x 40 = 1200 and 30 x 150 = 4500 points of Reverse String.
 #pragma once
 #include <vector>
 

@@ -39,7 +39,7 @@ class RunSpec {
   std::map<std::string, std::any> values_;
 };
 
-Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, in the form that its encoding takes
+Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, in the form that its encoding reads
 Chosen<Sampler> test_sampler(const RunSpec&);
 
 }  // namespace poslab

@@ -33,7 +33,7 @@ std::vector<AtLength> at_lengths(const Results&);
 // For runs with the paper's score: paper_score, released_score, chance, majority, content_only.
 const Columns& paper_score_columns();
 Row paper_scores(const Choices&, const Results&);
-// Accuracy by length in about ten rows, and the scores, each beside the three baselines.
+// Accuracy by length in about ten rows, and the scores, each with the three baselines.
 std::string shown_by_length(const Choices&, const Results&);
 
 }  // namespace poslab

@@ -36,8 +36,8 @@ Forward forward(const DecoderSpec& spec, const RunSpec& c, int length) {
   return f;
 }
 
-// The prompt at once, then a token at a time, or all tokens again if logits depend on their number. The cache keeps
-// keys and values, and states for layers that read them.
+// The prompt is read at once, then a token at a time, or all tokens again if logits depend on their number. The cache
+// keeps keys and values, and states for layers that read them.
 Taken writing_takes(const DecoderSpec& spec, double prompt, double count) {
   const Stack s = stack(spec);
   const double longest = prompt + count, middle = prompt + count / 2;

@@ -27,7 +27,7 @@ int longest(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
-// Plain, then repeated windows, but not repeated documents.
+// The lengths of plain, then of repeated windows; packed documents have no repeated ones.
 std::vector<int> tested_lengths(const Choices& c) {
   std::vector<int> all = eval_lengths(c);
   if (packs(c)) return all;
