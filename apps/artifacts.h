@@ -29,7 +29,7 @@ void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFo
 // Prints the state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// trials: all trials of the artifacts, in the order in which they run; those of second stages come last. what: the
+// trials: all trials of the artifacts, in the order in which they run; trials of second stages come last. what: the
 // artifact's name, for the error that it needs no runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);

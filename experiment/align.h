@@ -26,7 +26,7 @@ enum class AlignPer { model, layer, head };
 const std::vector<std::string>& align_modes();   // "pmax", ... in the order of AlignMode
 const std::vector<std::string>& align_groups();  // "model", "layer", "head"
 
-// Temperatures are chosen on other strings than those of tests. Language models use their training text.
+// Temperatures are chosen on strings that tests do not use. Language models use their training text.
 constexpr Purpose aligned_on = Purpose::align_tokens;
 
 struct Aligning {

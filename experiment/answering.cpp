@@ -81,7 +81,7 @@ struct State {
   Adam adam;
 };
 
-// The expected token after each input token, (B, n): those of the answer or, if `all`, those of the input, too.
+// The expected token after each input token, (B, n): tokens of the answer or, if `all`, also tokens of the input.
 Ids expected(const Questions& q, const Ids& read, bool all) {
   if (!all) return q.strings.targets;
   const int B = q.sequences(), T = read.shape()[1], O = q.outputs();

@@ -1,4 +1,4 @@
-// The inspections of a language model, like those of a run of a task: its attention, the outputs of its layers, and the
+// The inspections of a language model, as for a run of a task: its attention, the outputs of its layers, and the
 // positions or distances of its training. A slot is a token.
 #pragma once
 #include "experiment/attention_maps.h"

@@ -8,7 +8,7 @@ namespace poslab::language {
 const ChoiceTable& all_choices();
 using poslab::Settings;
 
-constexpr int parts = 8;  // parts of a window, by which losses are reported
+constexpr int parts = 8;  // losses are reported for each of these parts of a window
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.
 void check(const RunSpec&);

@@ -40,7 +40,7 @@ struct TestQuestions {
 Batch test_batch(const RunSpec&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
 PositionSample test_positions(const RunSpec&, int length, const Batch&);
 
-constexpr int places = 8;  // parts of a context, by which answers are reported
+constexpr int places = 8;  // answers are reported for each of these parts of a context
 
 inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 

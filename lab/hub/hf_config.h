@@ -28,7 +28,7 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 
 // Reads generation_config.json, the authors' defaults for writing: bos_token_id, eos_token_id, temperature, top_k and
 // top_p, each if given; if do_sample is false, the most probable token is taken. Other keys change no logits and are
-// ignored; `passed_over` lists those that would change the text. Missing keys have the defaults of `poslab lm
+// ignored; `passed_over` lists keys that would change the text. Missing keys have the defaults of `poslab lm
 // generate`, not those of transformers, which takes the most probable token or draws from the 50 most probable. Throws
 // BadInput for a text that is not a JSON object, and for a wrong value of any of these keys except bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);

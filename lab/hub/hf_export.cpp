@@ -87,7 +87,7 @@ std::string weights(const State& state, Pairing pairing) {
   return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 
-// next_word (tasks/language/vocabulary.h) as a regular expression over GPT-2's letters, each of which is one byte.
+// next_word (tasks/language/vocabulary.h) as a regular expression over GPT-2's letters, one for each byte.
 std::string word_expression() {
   std::map<std::string, std::string> of;  // the letters of each class
   for (int b = 0; b < 256; ++b) {

@@ -137,7 +137,7 @@ HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scalin
           .slides = form.slides};
 }
 
-// The shortest composition whose schemes, taken in turn, are those of the layers.
+// The shortest composition that gives the layers these schemes when they take its parts in turn.
 std::string in_turn(const std::vector<std::string>& layers) {
   size_t period = 1;
   const auto repeats = [&] {

@@ -189,7 +189,7 @@ std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& w
 }
 
 // Joins the pair with the oldest merge, of several the leftmost, until no pair can be joined. A heap holds the
-// candidates; those that a merge has changed are skipped.
+// candidates; outdated ones are skipped.
 bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t most) const {
   if (const auto whole = token_.find(word.text); whole_words_ && whole != token_.end()) {
     to.add(whole->second, word.offsets.back());

@@ -50,7 +50,7 @@ std::string calibration_in(const std::string& path) {
   } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
 }
 
-// Refuses the name of a file after KEY= if it stands in place of numbers.
+// Refuses the name of a file directly after KEY=, in place of numbers.
 void refuse_without_mark(const std::string& text, const std::string& key, const char* ends) {
   for (size_t at = 0; (at = text.find(key + "=", at)) != text.npos;) {
     at += key.size() + 1;

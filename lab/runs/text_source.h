@@ -2,8 +2,8 @@
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h); if the run began with a checkpoint of Hugging Face's form,
 //                         that checkpoint's tokenizer.json, or its tokenizer.model and tokenizer_config.json
-//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...], "vocabulary"}, by which another text
-//                         and other tokens are refused; "vocabulary" is the checksum of their file, and "begin" and
+//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...], "vocabulary"}; another text and other
+//                         tokens are refused by it; "vocabulary" is the checksum of the file of tokens, and "begin" and
 //                         "ends" are the tokens that begin and end a text, where a checkpoint has them
 #pragma once
 #include "experiment/language/language.h"

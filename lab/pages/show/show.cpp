@@ -114,7 +114,7 @@ std::string lack(const std::string& scheme, const ViewName& view) {
   return fmt::format("{} has no view \"{}\": {}", scheme, view.name, view.lack);
 }
 
-// If there are several schemes: those that the view leaves out.
+// If there are several schemes: the ones that the view leaves out.
 std::vector<std::string> lacks(const ViewName& view, const Subject& s) {
   std::vector<std::string> all;
   if (s.shown.size() < 2 || view.lack.empty()) return all;

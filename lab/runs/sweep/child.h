@@ -42,7 +42,7 @@ class Child {
   pid_t process_ = 0;
   std::optional<End> end_;
   std::shared_ptr<const int> output_;                     // a file in memory; null for a process of one trial
-  size_t read_ = 0;                                       // bytes of it
+  size_t read_ = 0;                                       // bytes of the output that were read
   std::string rest_, words_;                              // an incomplete line; see last_words()
   std::map<std::string, End> reported_;
 };
