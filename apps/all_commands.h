@@ -1,5 +1,5 @@
-// The commands in separate files. Each function adds the options and the help of one, and returns the function that
-// runs it after parsing.
+// Commands that have files of their own. Each function adds the options and the help of one command, and returns the
+// function that runs it after parsing.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -32,8 +32,8 @@ Action add_t5_generate(CLI::App*), add_t5_export(CLI::App*);
 Action add_view(CLI::App*);         // attention maps at full resolution
 Action add_web(CLI::App*);          // the page that trains in the browser, with runs in it
 
-// Prints the candidates for the last of `words`, which may be empty: one per line, with its help text after a tab.
-// Prints nothing for a file or a number. The scripts of add_completion() call it.
+// Prints the possible completions of the last of `words`, which may be empty: one per line, with its help text after a
+// tab. Prints nothing where a file or a number belongs. The scripts of add_completion() call it.
 void complete(std::vector<std::string> words, const CLI::App& program);
 
 // Whether --hf is given in place of a run. Throws BadInput for both, for neither, and for a path that is not a folder.

@@ -19,8 +19,8 @@ struct Making {
 void add_making(CLI::App*, Making&);  // the Making must outlive the command
 Output earlier_artifacts();           // the README.md of a folder that may be drawn again
 
-sweep::ValueLists settings(const Making&);  // --set, in the form of trials; throws BadInput
-void check_figures(const Making&);          // --figures and --width; throws BadInput
+sweep::ValueLists settings(const Making&);  // the values of --set, as lists for trials; throws BadInput
+void check_figures(const Making&);          // checks --figures and --width; throws BadInput
 // --set, --kept, --figures and --out in the form of a command line
 std::string words_again(const Making&);
 // Writes the plan into a file. Slurm's tasks read that file at their start, so it never loses a trial. Throws BadInput

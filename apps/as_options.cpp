@@ -12,7 +12,7 @@ namespace {
 
 bool in_word(char c) { return ascii::is_alnum(c) || c == '_'; }
 
-// "randomized: max_position = 0 ..." refers to randomized:max_position=0.
+// Where an option's name may begin in a message: after the owner in "randomized: max_position = 0 ...", else at 0.
 size_t behind_owner(const std::string& message, const CLI::App& command) {
   const size_t colon = std::min(message.find(": "), message.size());
   const std::string name = message.substr(0, colon);

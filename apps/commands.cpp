@@ -10,7 +10,7 @@ namespace poslab {
 
 extern const std::vector<std::pair<std::string_view, std::string_view>> help_texts;  // apps/help/
 
-// At most one command: a later word with the name of another may be a run's folder.
+// At most one command: a later word that is another command's name may be a run's folder.
 Commands::Commands(CLI::App* of) : of_(of) { of->require_subcommand(0, 1); }
 
 std::string help_text(const std::string& command) {

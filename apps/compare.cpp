@@ -18,7 +18,7 @@ struct CompareWords : Making {
   std::vector<std::string> encodings = {"all"};
 };
 
-// The command line with these words.
+// These words as a command line.
 std::string command(const CompareWords& w) {
   std::string text = "poslab compare";
   if (!w.options.tasks.empty()) text += fmt::format(" --task {}", fmt::join(w.options.tasks, ","));

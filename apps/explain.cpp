@@ -51,7 +51,7 @@ std::string text_of(const std::vector<Option>& options) {
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
-// The options, with one of them at another value than its default.
+// The options, with one of them changed from its default.
 Choices moved(Choices c, const Option& o) {
   c.set(o.name, o.kind == Option::Kind::toggle   ? (o.standard == "on" ? "off" : "on")
                 : o.kind == Option::Kind::length ? "128"
@@ -61,8 +61,8 @@ Choices moved(Choices c, const Option& o) {
   return c;
 }
 
-// "alibi, alibi:mode=offset_table,symmetric": the name alone, unless an option is required, and with every option at
-// another value than its default. An option that excludes others, by `works`, gets a separate spelling.
+// "alibi, alibi:mode=offset_table,symmetric": the name alone, unless an option is required, and the name with every
+// option changed from its default. An option that excludes others, as `works` tells, gets a separate spelling.
 std::string spelling(const std::string& name, const std::vector<Option>& options,
                      const std::function<bool(const Choices&)>& works = {}) {
   if (options.empty()) return name;
@@ -125,7 +125,7 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
-// "2 or 3" with explanations: which of the four places where positions can enter a transformer.
+// "2 or 3" with explanations: each number is one of the four places where positions can enter a transformer.
 std::string doors_of(const std::string& doors) {
   static const std::string what[] = {"adds to the embedding", "changes queries and keys", "adds to the logits",
                                      "has weights of its own"};

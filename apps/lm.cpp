@@ -33,7 +33,7 @@ struct LmWords {
   std::optional<std::string> prompt;
   int count = 300;
   bool force = false;
-  std::optional<double> sampling_temperature, top_p;  // options of drawing tokens; absent: the model's
+  std::optional<double> sampling_temperature, top_p;  // options for drawing tokens; absent: the model's
   std::optional<int> top_k;
   std::optional<uint64_t> seed;
 };

@@ -64,7 +64,7 @@ struct Tests {
   std::vector<std::string> names;  // the encodings, as typed; "": the model's own
   std::vector<RunSpec> tested;
   std::vector<Results> results;
-  Values repeats;  // repeats of samples, by the name of their part
+  Values repeats;  // notes on repeated samples, by part of the test
 };
 
 // Tests each encoding on the same texts. All encodings are checked before the first is tested. typed: typed options.

@@ -23,7 +23,7 @@ using namespace poslab;
 
 namespace {
 
-// Environment variables are read on first use. One with a bad value is refused by every command.
+// Environment variables are read on first use. Every command refuses a bad value.
 void check_environment() { debug_level(), threads(), isa(), default_engine(); }
 
 void say(const std::string& text) {

@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// Throws BadInput for the first word that `command` did not take, with the nearest option.
+// Throws BadInput for the first word that `command` does not accept, with the nearest option.
 void refuse_unknown(const CLI::App& command, const std::string& full_name);
 // The chosen subcommand. Throws BadInput for an unknown or a missing one.
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);

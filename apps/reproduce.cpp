@@ -20,7 +20,7 @@ struct ReproduceWords : Making {
   reproduce::Request request;
 };
 
-// The command line with these words.
+// These words as a command line.
 std::string command(const ReproduceWords& w) {
   std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.request.what, " "), w.request.size);
   if (!w.request.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.request.tasks, ","));

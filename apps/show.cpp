@@ -122,7 +122,7 @@ void run(ShowWords w) {
     w.options.causal = true;
     if (w.options.views.empty()) w.options.views = {"relative"};
   }
-  if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // options of every scheme
+  if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // every scheme has this view
   w.options.text = table ? 32 : 0;
   const std::vector<show::View> all = show::views(w.options);
   for (const std::string& e : w.options.encodings)

@@ -45,7 +45,7 @@ struct Writer {
   Choices config = t5::configure({});                           // for a run: matmul and products
 };
 
-// encoding: replaces the run's; its positions may take another form.
+// encoding: replaces the run's; it may read positions in another form.
 Writer writer_of_run(const std::string& folder, const std::string& encoding, const std::string& device) {
   t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder, device).learner->state;
   if (!encoding.empty()) state.config.set("encoding", with_spelled_file("encoding", encoding));

@@ -21,7 +21,7 @@ class TypedChoices {
   struct Typed {
     Option option;
     CLI::Option* words = nullptr;
-    std::vector<std::string> texts() const;   // none if it is missing
+    std::vector<std::string> texts() const;   // none if the option was not typed
   };
   std::vector<Typed> options_;
 };

@@ -39,7 +39,7 @@ struct Aligning {
 
 struct AlignedAt {
   int length = 0;
-  AlignedLength found;       // its length counts keys
+  AlignedLength found;       // its length is a number of keys
   int unreachable = 0;       // how many temperatures cannot reach the target
   Dispersion before, after;  // before: at temperature 1
 };
@@ -59,7 +59,7 @@ Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
 // Assumes logits N(0, variance) and one largest logit that stays the same. `weight` is the mean of the largest weights
-// at the short length. If no temperature gives it at the long length, returns the one that comes nearest.
+// at the short length. If no temperature gives this weight at the long length, returns the one that comes nearest.
 struct Proposition1 {
   double tau;
   bool reachable;

@@ -54,11 +54,11 @@ const ChoiceTable& all_choices() {
 }
 Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }
 
-// The decoder checks the sizes of the model.
+// The decoder itself checks the sizes of the model.
 void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
   check_loops(c), refuse_aligned(c.temperature);
-  const MatmulPrecision tried = precision(c);  // throws if it cannot
+  const MatmulPrecision tried = precision(c);  // throws if the device does not support it
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
     bad_input(

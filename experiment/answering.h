@@ -23,8 +23,8 @@ struct Questions {
 };
 // x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
 Ids read_by(const Questions&, const Ids& answer, int separator);
-// The positions of draw `number`; training and test take the first. A sampler that reads which slots are digits
-// sees the answer as empty slots, as in a run on strings, and the separator as an operator before them.
+// The positions of draw `number`; training and test use draw 0. A sampler that reads which slots are digits sees the
+// answer as empty slots, as in a run on strings, and the separator as an operator before them.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
 // The same for a text of this many tokens, which such a sampler reads as digits.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);

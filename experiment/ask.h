@@ -1,6 +1,5 @@
 // The answer of a trained model to a user's string: its symbol in each slot, its confidence, and its attention. Dropout
-// is off. Positions are drawn as in range evaluation at the string's length, whose first strings get the first of
-// these draws.
+// is off. Positions are drawn as in range evaluation at the string's length: draw 0 is the draw of its first strings.
 #pragma once
 #include <functional>
 #include <map>
@@ -22,10 +21,10 @@ struct Answer {
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // the number of draws; 1 if the model reads nothing random
   double accuracy_per_draw;            // share of right slots in a single draw, 0 to 1: the mean over draws
-  std::map<int, std::string> other_words = {};  // words for symbols below V that no answer has
+  std::map<int, std::string> other_words = {};  // words of symbols that are not written as their number
   std::vector<std::string> reads = {};     // (O), the model's input in each answer slot; empty if all are the same
 
-  std::string word(int symbol) const;     // a digit, or its entry in other_words
+  std::string word(int symbol) const;     // its entry in other_words, or its number
   std::string written() const;            // the answer
   double confidence(size_t slot) const;   // the probability of the answer's symbol in this slot
   int right() const;                   // the number of right slots among the scored ones

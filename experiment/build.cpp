@@ -41,7 +41,7 @@ void check_loops(const Choices& c, int symbols) {
 TransformerSpec transformer_spec(const RunSpec& c) {
   const Task& what = task(c["task"]);
   TransformerSpec s;
-  s.symbols_in = what.symbols_in + 1;        // and "empty" for the output slots (spec B.1)
+  s.symbols_in = what.symbols_in + 1;        // one more for "empty", in the output slots (spec B.1)
   s.symbols_out = what.symbols_out;
   s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"),
   s.ffn_multiplier = c.whole("ffn_multiplier");

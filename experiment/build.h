@@ -21,7 +21,7 @@ const std::vector<Word<Resample>>& all_resamplings();
 Device device(const Choices&);
 std::optional<int> loops(const Choices&);   // none: one for each symbol of the input
 int blocks(const Choices&, int symbols = 0);   // of a pass: its layers times its loops
-// Throws BadInput for more blocks than dropout and positions have streams for. symbols: how many the longest input has.
+// Throws BadInput for more blocks than dropout and positions have streams for. symbols: of the longest input.
 void check_loops(const Choices&, int symbols = 0);
 TransformerSpec transformer_spec(const RunSpec&);
 // Samplers that read classes of tokens also need `tokens`, (B, T).

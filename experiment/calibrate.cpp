@@ -32,7 +32,7 @@ int length_of(const RunSpec& c, const Calibrating& how) { return how.length ? ho
 
 }  // namespace
 
-// A pass for each layer and string, whose weights are added up in double precision, then split by head.
+// Each layer and string takes a pass; the weights are added up in double precision, then split by head.
 Taken calibration_takes(const RunSpec& c, const Calibrating& how) {
   check_lengths(c, {length_of(c, how)}, "calibrate");
   const Forward f = string_forward(c, length_of(c, how), 1, true);

@@ -1,5 +1,5 @@
-// The dispersion of a model's attention at a length: measured on the strings or texts of its test (to choose a
-// temperature, on other ones), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
+// The dispersion of a model's attention at a length: measured on the strings or texts of its test (on other ones if a
+// temperature is chosen), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
 // thousand tokens fit into memory.
 #pragma once
 #include <functional>
@@ -32,7 +32,7 @@ struct Probed {
   int layers, heads;
   bool causal;
   std::string prefix = {};               // prefix of the names of its blocks, such as "encoder."
-  std::function<int(int length)> keys;   // keys that its last query sees
+  std::function<int(int length)> keys;   // the number of keys that its last query sees
   std::function<void(const Look&)> run;  // without gradients; throws Stopped
   std::function<Forward(int length)> forward = {};  // a pass over its own inputs
   int inputs = 0;                                   // how many of each length
@@ -61,7 +61,7 @@ struct Dispersion {
 Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {},
                       Purpose strings = Purpose::test_tokens);
 
-// The logits of layer 0 of each row, minus their mean, sorted and then averaged over rows and heads: quantiles at (k +
+// The logits of each row in layer 0, minus their mean, sorted and then averaged over rows and heads: quantiles at (k +
 // 1/2) / points. Reads at most `samples` sequences, and as many of their last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 

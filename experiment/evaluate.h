@@ -25,10 +25,10 @@ PositionSample test_draw(const RunSpec&, int length, int first, int count, int s
 int common_blocks(const RunSpec&, const std::vector<int>& lengths);  // the fewest: loops may grow with length
 int sub_batch(int64_t slots);  // how many strings of this many slots share a batch
 
-// config.whole("eval_samples") strings of one length, with its baselines.
+// Tests eval_samples strings of one length, and computes its baselines.
 AtLength evaluate(const State&, int length);
 
-// The test of the first `samples` strings of one length, without baselines; and its accuracy alone.
+// Tests the first `samples` strings of one length, without baselines; accuracy_at() returns only the accuracy.
 AtLength test_at(const State&, int length, int samples);
 double accuracy_at(const State&, int length, int samples);
 

@@ -51,8 +51,8 @@ Footprint footprint(const RunSpec&);
 Footprint footprint(const Load&);   // without linking other kinds, for the page of tools/web
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
-// The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: the number over
-// each test string; forward: the pass of this many strings of one length.
+// The load of a run that is trained on all lengths to train_length, and tested at eval_lengths. passes: how many passes
+// a test string takes; forward: the pass of this many strings of one length.
 Load load_of_lengths(const RunSpec&, double parameters, double kept, double passes,
                      const std::function<Forward(int length, double strings)>& forward);
 // At most `inputs` strings at once; in a test the last layer computes only the answer slots.

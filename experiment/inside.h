@@ -15,7 +15,7 @@ struct SampleOptions {
 struct Sample {
   std::string of = {};                     // its task, if a run learns several; else ""
   int layers = 0, heads = 0;
-  double matrices = 0;                     // the most tensors of (H, T, T) numbers that exist besides the weights
+  double matrices = 0;                     // the most (H, T, T) tensors that exist at once, besides the weights
   std::vector<std::string> symbols = {};   // one for each slot, in readable form
   int outputs = 0;                         // the number of last slots that are answer slots
   std::string block = "block";             // prefix of the names of activations, before the number of the layer

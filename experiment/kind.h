@@ -30,7 +30,7 @@ struct Kind {
   std::unique_ptr<Learner> (*make)(const RunSpec&, const std::shared_ptr<const language::Source>& text);
 
   Columns columns;                         // of a test
-  std::vector<std::string> collected;      // in tables of sweeps, in order
+  std::vector<std::string> collected;      // columns for tables of sweeps, in order
   // The summary of a test in a few numbers, for tables of sweeps; NaN: not available.
   Columns score_columns;
   Row (*scores)(const Choices&, const Results&);
@@ -48,7 +48,7 @@ const Kind& answering_kind();
 const std::vector<const Kind*>& all_kinds();
 const Kind& kind_of(const Choices&);
 const Kind& kind_of_command(const std::string& train);   // "lm train", a kind's name in plans; throws BadInput
-// In the order of config.toml.
+// The kept options, in the order of config.toml.
 const std::vector<Option>& kept_options(const Kind&);
 // Throws BadInput for an unknown name (did you mean), and for an option of another kind of run, or of none.
 const Option& kept_option(const Kind&, const std::string& name);

@@ -93,7 +93,7 @@ class Learner {
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
   virtual const State* pictured() const { return nullptr; }   // the state that a run's report draws, or null
-  // The learner must outlive the results of both functions. Without lengths the kind's own are taken.
+  // The learner must outlive the results of both functions. If `lengths` is empty, the kind's own are used.
   virtual Reader reader() const = 0;
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };

@@ -20,7 +20,7 @@ int deepest_stack(const Choices&);          // layers of the deepest stack
 // Whether all logits stay the same, to the bit, if every position grows by one.
 bool reads_differences_alone(const Chosen<Scheme>&);
 
-// For a model without a RunSpec: throws BadInput for parts of its encoding or sampler that none of its layers takes.
+// For a model without a RunSpec: throws BadInput for parts of its encoding or sampler that none of its layers uses.
 void refuse_unreached_parts(const Chosen<Scheme>&, int layers);
 void refuse_unreached_parts(const Chosen<Sampler>&, int layers);
 

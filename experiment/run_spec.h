@@ -1,5 +1,5 @@
 // The options of a run as values. Spellings are parsed here, when a run begins or is opened; steps, tests and estimates
-// take the values.
+// use the values.
 #pragma once
 #include <any>
 
@@ -26,10 +26,10 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
-  // The value of an option that only one kind has, by its Option::read, such as retrieval tasks.
+  // The value of an option that only one kind has, such as retrieval tasks, as its Option::read returned it.
   template <class T>
   const T& value(const std::string& option) const { return std::any_cast<const T&>(values_.at(option)); }
-  // The same run under other options, whose spellings are read. Throws BadInput as OneSource.
+  // The same run under other options, whose spellings are read. Throws BadInput as OneSource does.
   RunSpec with(const Settings&) const;
   void set(const std::string& option, const std::string& text) { *this = with({{option, text}}); }
   void move_to(const std::string& device) { choices_.set("device", device); }   // an option that no spelling depends on

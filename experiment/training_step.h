@@ -49,7 +49,7 @@ class StartedStep {
 // step is half done: do not go on with this state, and call clear_tape().
 StartedStep start_step(const Params&, Adam&, const StepPlan&, const Choices&, Trace* = nullptr);
 
-// A batch of B sequences as the run's `accumulate` parts, or B if these are fewer.
+// Cuts a batch of B sequences into the run's `accumulate` parts, or into B parts if B is smaller.
 struct Cut {
   int part, from, to;  // sequences from .. to - 1
   int count() const { return to - from; }

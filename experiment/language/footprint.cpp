@@ -11,7 +11,7 @@
 namespace poslab::language {
 namespace {
 
-// The text is read later; the estimate assumes a token for each value of a byte, and one for each merge.
+// The text is read later; the estimate assumes a token for each of the 256 bytes, and one for each merge.
 double tokens(const RunSpec& c) {
   if (c.whole("vocabulary")) return c.whole("vocabulary");
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");

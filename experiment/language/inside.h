@@ -20,7 +20,7 @@ std::vector<int> test_window(const RunSpec&, const Source&, int length, int n, P
 std::vector<std::string> symbols(const Source&, const std::vector<int>& tokens);
 // The attention of these tokens, at the positions of a test; they become the maps' symbols.
 AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>& tokens);
-// At the last tokens of the first `samples` test windows of each length: as many tokens as at the first length.
+// The planes at the last tokens of the first `samples` test windows: at each length as many tokens as at the first.
 Pca pca(const State&, const Source&, const std::vector<int>& lengths, int samples);
 Coverage coverage(const State&, const std::vector<int>& lengths);
 // The first `samples` windows of the test, at the positions of a test.

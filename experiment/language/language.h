@@ -24,7 +24,7 @@ struct Window {
 // The source of tokens: a text, or the made-up language.
 struct Source {
   Vocabulary vocabulary;
-  Text training, test;  // both empty with a grammar, `training` for an external checkpoint
+  Text training, test;  // both empty with a grammar; `training` is empty for an external checkpoint
   std::optional<CopyGrammar> grammar;
   // the tokens of an external checkpoint, in place of the vocabulary
   std::shared_ptr<const Tokenizer> tokenizer{};

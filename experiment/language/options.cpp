@@ -75,10 +75,10 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   return s;
 }
 
-// The decoder checks the sizes of the model.
+// The decoder itself checks the sizes of the model.
 void check(const RunSpec& c) {
   check_loops(c), refuse_aligned(c.temperature);
-  const MatmulPrecision tried = precision(c);  // throws if it cannot
+  const MatmulPrecision tried = precision(c);  // throws if the device does not support it
   const Chosen<Sampler> drawn = sampler(c), tested = test_sampler(c);
   refuse_class_readers(drawn), refuse_class_readers(tested);
   const int tail = c.whole("eval_tail");

@@ -17,7 +17,7 @@ T5Spec spec(const RunSpec&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 Load load(const RunSpec&);                       // experiment/footprint.h
 constexpr double usual_answer = 8;               // approximate symbols of an answer in a test; contexts are much longer
-// The cost of a question of a test with an answer of `said` tokens, and of the encoder alone.
+// The cost of test questions with an answer of `said` tokens, of an answer to the user, and of the encoder alone.
 Forward forward(const T5Spec&, double context, double questions, double said = usual_answer);
 Taken answer_takes(const T5Spec&, double context, double count, double beams);
 Forward encoded(const T5Spec&, double context, double questions);

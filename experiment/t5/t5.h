@@ -32,8 +32,8 @@ StepPlan plan(const State&, const Batch&);  // the plan of step state.adam.step
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 
-// Questions first .. first + count - 1 of the test, functions of seed, task and length alone; if a task allows it, the
-// answers of all `of` questions are spread evenly over the context. With the encoder's positions.
+// Questions first .. first + count - 1 of the test, with the encoder's positions: functions of seed, task and length
+// alone. If a task allows it, the answers of all `of` questions are spread evenly over the context.
 struct TestQuestions {
   int first, count, of;
 };
@@ -53,8 +53,8 @@ struct AtLength {
 };
 // Throws BadInput if a test of these choices has longer contexts than a table of learned positions has rows.
 void check_rows(const T5&, const RunSpec&);
-// On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most probable
-// ones, that is, if greedy decoding gives it. Throws Stopped.
+// Tests eval_samples questions. An answer counts if all its symbols and its end are the most probable ones, that is, if
+// greedy decoding gives it. Throws Stopped.
 AtLength evaluate(const T5&, const RunSpec&, const Chosen<Retrieval>&, int length);
 
 }  // namespace poslab::t5

@@ -33,7 +33,7 @@ const List other_lists[] = {{"a task (--task)", [] { return names_of(all_tasks()
 size_t several(std::string name, const Names& known) {
   for (char& c : name) c = c == '/' || c == ' ' ? ',' : c;
   Names all = split(name, ',');
-  std::erase(all, "");  // of "rope, alibi"
+  std::erase(all, "");  // the empty part of "rope, alibi"
   const bool each = std::all_of(all.begin(), all.end(), [&](const std::string& one) { return has(known, one); });
   return each && all.size() > 1 ? all.size() : 0;
 }

@@ -24,7 +24,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t x) override { return put(x); }
   bool number_float(number_float_t x, const string_t&) override { return put(x); }
   bool string(string_t& x) override { return put(std::move(x)); }
-  bool binary(binary_t&) override { return false; }  // JSON has none
+  bool binary(binary_t&) override { return false; }  // JSON has no binary values
   bool start_object(size_t) override { return begin(Json::object()); }
   bool start_array(size_t) override { return begin(Json::array()); }
   bool end_array() override { return open_.pop_back(), true; }

@@ -1,6 +1,6 @@
 // The mean of a few seeds, and its uncertainty. Intervals are by the percentile bootstrap (Efron & Tibshirani 1993,
-// chapter 13): the values are drawn again with replacement, 10,000 times, and the middle 95 % of the means kept. The
-// draws come from a fixed stream, so equal values have equal intervals. Leaves out corrections for bias: with three
+// chapter 13): the values are drawn again with replacement, 10,000 times, and the middle 95 % of the means are kept.
+// The draws come from a fixed stream, so equal values have equal intervals. Leaves out corrections for bias: with three
 // seeds an interval says little more than the range of the values.
 #pragma once
 #include <cmath>

@@ -100,7 +100,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
     first = config.whole("max_window_layers", 28);
   }
   if (gemma) every = config.size("sliding_window_pattern", most_layers, 6);
-  config.get("_sliding_window_pattern");  // transformers writes it beside layer_types, but does not read it
+  config.get("_sliding_window_pattern");  // transformers writes it together with layer_types, but does not read it
   if (gemma && !window) config.refuse("sliding_window", "1 or more: some layers have a window");
   std::vector<int> windows;
   for (int n = 0; n < layers; ++n) windows.push_back(n >= first && !(every && (n + 1) % every == 0) ? window : 0);
@@ -177,7 +177,7 @@ void refuse_left_over(Keys& config, const std::string& models) {
 
 namespace {
 
-// The only activation of a family, under its key. Throws BadInput for another.
+// Throws BadInput unless the activation under this key is the only one of the family.
 void check_activation(Keys& config, const char* key, const char* activation) {
   if (const json given = config.get(key); !given.is_null() && given != activation)
     config.refuse(key, fmt::format("\"{}\": other models are not run", activation));

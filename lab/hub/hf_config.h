@@ -1,6 +1,6 @@
 // config.json of a checkpoint of the Hugging Face form: LLaMA and its relatives (the families of hf_config.cpp) as
-// transformers defines them. Every key is either understood, known to change no result, or refused by name: a model
-// computed otherwise than its authors do would only look like a bad model.
+// transformers defines them. Every key is either understood, known to change no result, or refused by name: if poslab
+// computed a model in another way than its authors, it would only look like a bad model.
 #pragma once
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@ namespace poslab::language {
 
 struct HfRun {
   RunSpec config;                                // options of a test; train_length defaults to the model's
-  Source source;                                 // the tokens, and `text`, which is for the test as a whole
+  Source source;                                 // the tokens; all of `text` is for the test
   Decoder net;
   HfRope rope{};                           // the positions of its training
   TokenChoice choice{.temperature = 0.8};  // how tokens are drawn by default

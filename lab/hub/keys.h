@@ -14,10 +14,10 @@ class Keys {
   // where: "DIR/config.json", for errors. Throws BadInput if it is not an object.
   Keys(json object, std::string where);
   const std::string& where() const { return where_; }
-  bool has(const std::string& key) const { return all_.contains(key); }  // also null
+  bool has(const std::string& key) const { return all_.contains(key); }  // also if its value is null
   // The value of a key; null if it is absent or null.
   json get(const std::string& key);
-  // They throw BadInput for a value of another type and, if there is no default, for an absent or null value.
+  // These throw BadInput for a value of another type and, if there is no default, for an absent or null value.
   int whole(const std::string& key, std::optional<int> standard = {});
   int size(const std::string& key, int most, std::optional<int> standard = {});  // at least 1
   double number(const std::string& key, std::optional<double> standard = {});

@@ -25,7 +25,7 @@ class Tokens : public Tokenizer {
   NormalizedText in_words(std::string_view text, size_t from) const;
   SentencePiece pieces_;
   std::vector<SpecialToken> special_;
-  AddedTokens added_;  // the same
+  AddedTokens added_;  // special_, for finding them in a text
   int size_ = 0;
   size_t longest_ = 1;
 };

@@ -85,7 +85,7 @@ function axes(chart, frame, look) {
       text(left - 48 * unit, top - 18 * unit, chart.y, look.label);
 }
 
-// Names beside the ends of their curves, moved apart where they would overlap.
+// Names next to the ends of their curves, moved apart where they would overlap.
 function direct_labels(chart, frame) {
   const labels = chart.curves.flatMap(({name, color, points}) => {
     const end = points.findLast(([, y]) => y !== null);

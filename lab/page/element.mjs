@@ -41,7 +41,7 @@ export function choice(legend, texts, chosen, key, redraw) {
 }
 
 // An input, the right answer, and a model's answer: wrong symbols are struck out, and those from `scored` on do not
-// count. The arguments are texts of symbols, separated by `gap`.
+// count. said: [[symbol, whether it is right], ...], shown with `gap` between the symbols.
 export function answered(input, [name, expected], said, scored, gap = '') {
   const row = (name, ...content) => element('div', {}, element('dt', {}, name), element('dd', {}, ...content));
   const answer = said.map(([symbol, right], n) =>

@@ -28,7 +28,7 @@ function image_of(matrix) {
 }
 
 // A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell that the pointer or
-// the arrow keys (with Shift ten cells) select; `moved` gets that cell, or none. show(i, j) and hide() do the same.
+// the arrow keys (with Shift ten cells) select; `moved` gets that cell, or none. show(i, j) and hide() select, too.
 /**
  * @param {any} matrix
  * @param {any} drawn
@@ -135,7 +135,7 @@ export function map_card(above, matrix, {about = '', ...drawn}, ...below) {
   return element('div', {class: 'card'}, above, draw_map(matrix, {said, ...drawn}), scale_bar(matrix), said, ...below);
 }
 // A string with its answer and its attention: {input, expected, predicted, counted, queries, block, layers: [{max,
-// heads}]}. queries: how many of the last slots are rows; those from `counted` on do not count.
+// heads}]}. queries: how many of the last slots are rows; answer slots from `counted` on do not count.
 export function string_rows({input, expected, predicted, counted}) {
   const gap = [...input, ...expected].some(symbol => symbol.length > 1) ? ' ' : '';
   const said = predicted.map((symbol, o) => [symbol, symbol === expected[o]]);
