@@ -32,7 +32,7 @@ void say(const std::string& line) {
   if (Progress::shown) tell(log_of_thread(), "{}\n", line);
 }
 
-// The options of the run with these positions. An existing one with other options is left alone.
+// The options of the run with these positions. Throws BadInput if its folder has a run with other options.
 Settings planned(const std::string& folder, const std::string& positions, const Settings& more) {
   Settings standard = both;
   if (positions == "randomized") standard.emplace_back("max_position", "400");   // sequential ones have no pool

@@ -20,7 +20,7 @@ struct Measure {
 
 Json by_seed(const BySeed&);  // {"0": 0.5, ...}
 
-// Trained models that differ only in the seed, their configuration apart from it, and the measures of each.
+// Trained models that differ only in the seed, their configuration except the seed, and the measures of each.
 struct Measuring {
   Choices config;
   std::vector<const Outcome*> models;  // by seed

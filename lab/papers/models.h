@@ -78,8 +78,8 @@ struct ModelSource {
 
 // Runs the remaining and the failed trials. Returns the number of trials that failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
-// Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the done trials. Returns
-// the progress. python: the interpreter that draws (python.h).
+// Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the finished trials.
+// Returns the progress. python: the interpreter that draws (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
                   const std::string& folder, const std::string& command, const FigureFiles&, const std::string& python);
 

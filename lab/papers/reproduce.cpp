@@ -27,7 +27,7 @@ void check_names(const std::string& kind, const std::vector<std::string>& names)
     if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
 }
 
-// Whether the spelling, with any options, names one of these; no names: all.
+// Whether the spelling, whatever its options, names one of these; without names, always.
 bool contains(const std::vector<std::string>& names, const std::string& spelled) {
   return names.empty() || std::find(names.begin(), names.end(), spelled.substr(0, spelled.find(':'))) != names.end();
 }

@@ -26,8 +26,8 @@ Plan all_trials(const std::vector<Planned>&);  // each once
 // Adds the trials of second stages, which follow from the finished ones. Returns whether any were new to the plan.
 bool add_second_stages(std::vector<Planned>&, const Request&, const SweepFolder& runs);
 
-// Held by the process that keeps the plan or draws: one at a time on all hosts (lab/runs/sweep/claim.h); others wait,
-// and a signal throws Interrupted.
+// The claim of the process that writes the plan or draws: one at a time on all hosts (lab/runs/sweep/claim.h); others
+// wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
 // The reason why an artifact cannot be drawn, for the page; or "". One damaged run does not affect the other tables. A
@@ -48,7 +48,7 @@ std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/runs/sweep/collect.h), from the finished trials in FOLDER/runs; each names missing trials and the
-// reasons. Returns the number of finished trials. A signal throws Interrupted. python: draws (python.h).
+// reasons. Returns the number of finished trials. A signal throws Interrupted. python: the interpreter.
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
                   const FigureFiles&, const std::string& python);
 

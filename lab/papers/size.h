@@ -1,5 +1,5 @@
-// The three sizes of a source's artifacts. A size is the head of a sweep (lab/runs/sweep/plan.h): a preset of options
-// (experiment/presets.txt), and its tasks, seeds and learning rates.
+// The three sizes of a source's artifacts. A size is like the top of a sweep's file (lab/runs/sweep/plan.h): a preset
+// of options (experiment/presets.txt), and its tasks, seeds and learning rates.
 #pragma once
 #include <string>
 #include <vector>

@@ -18,7 +18,7 @@ namespace {
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
 const size_t crc_at = 8 + mark.size();  // after the header's length
 
-// In file order, the order of the flat buffer.
+// The tensors in the order of the file, which is that of the flat buffer.
 std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
   std::vector<NamedTensor> all;
   for (const auto& e : params.entries()) all.push_back({e.name, e.tensor});

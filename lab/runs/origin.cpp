@@ -117,7 +117,7 @@ Json names(const Fates& all) {
   return list;
 }
 
-// Moments of kept parameters, and the step; new parameters begin at 0.
+// Takes over the moments of kept parameters, and the step; moments of new parameters begin at 0.
 void keep_optimizer(const Origin& o, Learner& learner, const Fates& kept) {
   const Params& params = learner.params();
   Adam& adam = learner.adam();

@@ -21,7 +21,7 @@ struct OtherTest {
   std::string text = {};  // for a checkpoint's test, the checksum of its inputs (lab/runs/text_source.h)
 };
 
-Values differing(const Choices& own, const Choices& tested);  // of test_options()
+Values differing(const Choices& own, const Choices& tested);  // the options of test_options() that differ
 
 // Gives the test a free name. Throws BadInput for a name that no file can have, for the name of a test under other
 // options or of another text, and if no option differs.

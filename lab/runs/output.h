@@ -20,8 +20,8 @@ Output csv_output(const std::string& first_columns);    // "length,set,"
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
 // Throws BadInput for a name that ends like a page or a picture, where a folder is needed.
 void check_names_folder(const std::string& option, const std::string& path);
-// The same for a folder of files with these names. The page `own`, index.html or README.md, marks earlier output of the
-// same command. A run's folder is refused.
+// The same for a folder that gets files with these names. The page `own`, index.html or README.md, marks earlier output
+// of the same command. A run's folder is refused.
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
                          const std::vector<std::string>& names = {});
 

@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int short_length = 10;  // short enough to write every symbol beside its row
+constexpr int short_length = 10;  // short enough to write every symbol next to its row
 constexpr int matrix_slots = 40;
 
 constexpr size_t max_numbers = 8;  // largest side of matrices that also have their numbers

@@ -103,7 +103,7 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
 
 namespace {
 
-// The run folder of a lone checkpoint: beside it, with its name, made at the first call.
+// The run folder of a lone checkpoint: next to it, with its name, made at the first call.
 std::string folder_of_checkpoint(const std::string& file) {
   std::string path = fs::path(file).replace_extension();
   const std::string bytes = read_file(file);

@@ -38,8 +38,8 @@ class RunFolder {
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {},
                           int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
-  // An existing run. Throws BadInput if it is no run, or of another version, Failure if another process uses it. A
-  // lone checkpoint page.safetensors, saved by the page of `tools/web`, becomes the run folder `page` beside it; a
+  // An existing run. Throws BadInput if it is no run, or of another version, Failure if another process uses it. A lone
+  // checkpoint page.safetensors, saved by the page of `tools/web`, becomes the run folder `page` next to it; a
   // checkpoint within a run opens the run.
   static RunFolder open(const std::string& path);
 
@@ -60,7 +60,7 @@ class RunFolder {
   std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel releases it even after kill -9
 };
 
-// "; did you mean runs/plain?" if a run beside `path`, which is not a run, has a similar name; else "".
+// "; did you mean runs/plain?" if a run next to `path`, which is not a run, has a similar name; else "".
 std::string run_near(const std::string& path);
 
 // A file of a running training to which lines of JSON are added, each with its "step".

@@ -1,4 +1,4 @@
-// The result of a run, as in result.json. Absent: not measured.
+// The result of a run, as in result.json. An absent value was not measured.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -78,7 +78,7 @@ void tell_copies(const Corpus& corpus, const TextRecord& all) {
          copies, of_test.size(), example);
 }
 
-// A text's file that belongs to a run.
+// Reads a file of a run that belongs to its text.
 std::string read_own(const std::string& path) {
   if (!std::filesystem::exists(path)) failure("{} is missing; restore it from a copy, or train again", path);
   return read_file(path);

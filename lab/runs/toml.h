@@ -9,7 +9,7 @@
 namespace poslab {
 
 toml::table parse_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
-// The value in the form that configure() takes. Throws BadInput for a type that no option has, or a value that this
+// The value in the form that configure() accepts. Throws BadInput for a type that no option has, or a value that this
 // option refuses.
 std::string option_text(const Kind&, const std::string& option, const toml::node&, SpelledFiles);
 

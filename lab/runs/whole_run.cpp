@@ -166,7 +166,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
 Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, bool force, const Kind* of) {
   const Run run = open_run(path, said_of("device", settings), of);
   const Learner& l = *run.learner;
-  const std::string& folder = run.folder.path();  // for a lone checkpoint, the folder beside it
+  const std::string& folder = run.folder.path();  // for a lone checkpoint, the folder next to it
   Settings of_test = settings;
   std::erase_if(of_test, [](const auto& s) { return s.first == "device"; });
   RunSpec c = l.config().with(of_test);

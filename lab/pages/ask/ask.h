@@ -62,7 +62,7 @@ class Session {
   // or for the memory.
   Tokens read(const std::string& text) const;
   Taken takes(const Tokens&) const;  // needed for an answer, without the model's own
-  // The printed answer. Throws BadInput as read().
+  // The printed answer. Throws BadInput as read() does.
   std::string reply(const std::string& text);
   size_t asked() const { return asked_.size(); }
   void write_page(const std::string& path) const;  // everything so far; throws Failure if it cannot be written

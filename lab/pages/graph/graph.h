@@ -25,12 +25,12 @@ struct Graph {
   std::vector<Node> nodes;  // in the order of the tape
 };
 
-// On the batch of the run's next step, on the CPU; the run is not changed. Times are the least of five steps. Throws
-// BadInput as open_run() does and, unless `force`, if a step seems too large for the memory; Failure if the step fails.
+// A step on the batch of the run's next one, on the CPU; the run is not changed. Times are the shortest of five steps.
+// Throws BadInput as open_run() does and, unless `force`, if the memory seems too small; Failure if the step fails.
 Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);
-// A part of a page's document, and a figure: {"kind": "tape", "id", "title", "nodes"}; a node has its fields, with
-// times in microseconds.
+// The graph as a part of a page's document, and as a figure: {"kind": "tape", "id", "title", "nodes"}; a node has its
+// fields, with times in microseconds.
 nlohmann::json tape(const Graph&);
 std::string html(const Graph&);
 

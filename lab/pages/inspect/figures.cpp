@@ -46,8 +46,8 @@ json card(const Pca& p, size_t layer) {
           {"clouds", drawn}};
 }
 
-// The share of the slots or pairs at each whole number, as means over bins, with a zero at both ends. No two slots have
-// distance 0, so a line has no point there; an area ends there.
+// The share of the slots or pairs at each whole number, as means over bins, with a zero at both ends. Different slots
+// never have distance 0, so a line has no point there; an area ends there.
 std::vector<Point> density(const Histogram& counts, int bin, bool distances, bool area) {
   if (counts.empty()) return {};
   std::map<int, double> bins;

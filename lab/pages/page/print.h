@@ -1,4 +1,4 @@
-// Figures as files, by the ending of their names: matplotlib draws them (python/poslab/figures), or they are its data.
+// Figures as files, in the format of their ending: pictures by matplotlib (python/poslab/figures), or their data.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,7 +13,7 @@ constexpr double column_mm = 84, page_mm = 174;
 // .html, a page of this command; .svg, .pdf, .png, .pgf and .tex, which are PGF for LaTeX; .json, the figure's data.
 std::vector<Output> figure_outputs(const std::string& what, const std::string& command);
 bool is_figure(const std::string& path);  // one of these except .html, or .csv, which the caller writes
-// "" or "column", "page", or millimetres. Throws BadInput.
+// The width of a picture in print, from "" or "column", "page", or a number of millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
 // Throws BadInput for a wrong `width`, or for any width if `path` is for data; Failure with a remedy if `path` needs a
 // Python with matplotlib and there is none. Called before any work.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t max_differences = 24;  // rows of a table that is still readable
 
-// The mean accuracy at those lengths; NaN if there are none.
+// The mean accuracy at the wanted lengths; NaN if there are none.
 template <class Wanted>
 double mean_over(const Results& tested, const Wanted& wanted) {
   std::vector<double> at;
@@ -31,7 +31,7 @@ Results mean_of(const std::vector<const TestedRun*>& runs, Results TestedRun::*w
   return poslab::mean_of(tables);
 }
 
-// Whether these can be seeds of one line: no seed twice, and some common tested length.
+// Whether these runs can be seeds of one line: no seed twice, and some common tested length.
 bool seeds_of_one(const std::vector<const TestedRun*>& runs) {
   std::set<int64_t> seeds;
   for (const TestedRun* run : runs) seeds.insert(run->seed);

@@ -99,13 +99,13 @@ void check(const std::string& out, const std::string& width, const char* csv) {
   check_figure(out, width);
 }
 
-// NAME-lengths.csv beside a page of language models.
+// NAME-lengths.csv next to a page of language models.
 std::string lengths_of(const std::string& out) {
   return std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
 }
 void check_lengths(const std::string& out) { check_output("beside -o", lengths_of(out), {csv_output(lengths_begin)}); }
 
-// Writes the page or picture, and the rows of eval.csv beside a page; rows that an earlier page left there are removed.
+// Writes the page or picture, and next to a page the rows of eval.csv; rows of an earlier page there are removed.
 void write_all(const std::vector<Group>& groups, const std::string& text, const std::string& out) {
   const std::string beside = lengths_of(out);
   const bool lengths = groups[0].has("bits_per_byte") && !is_figure(out);

@@ -54,7 +54,7 @@ Inputs find_runs(const std::vector<std::string>& words);
 std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed);
 
 // The result of a language model's test that no run keeps: of a run with another encoding, or of an external checkpoint
-// in `folder`; again: as above.
+// in `folder`; again: the command that repeats the test.
 TestedRun tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again);
 
 }  // namespace poslab::report

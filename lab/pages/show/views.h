@@ -1,4 +1,4 @@
-// The views one by one, for `show::views`. An empty view is absent.
+// The views one by one, for `show::views`. A view without content is absent.
 #pragma once
 #include <functional>
 #include <memory>
@@ -21,7 +21,7 @@ struct Shown {
 struct Subject {
   std::vector<Shown> shown;
   ModelShape shape;
-  int layer = 0;  // from 0 on
+  int layer = 0;  // counted from 0
   int train_length = 40, slots = 32;
   uint64_t seed = 0;
   const Positions& positions(const Shown& shown) const { return shown.sample->at_layer(layer); }

@@ -48,7 +48,7 @@ std::vector<int> those(const std::vector<int>& options, int all) {
   return options.empty() ? numbers : options;
 }
 
-void sort_out(auto& numbers) {  // each once
+void sort_out(auto& numbers) {  // without repeats
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
@@ -65,8 +65,8 @@ class Folder {
     if (!(to << bytes) || (to.close(), !to)) failure("cannot write {}: {}", path, std::strerror(errno));
     written.bytes += double(bytes.size());
   }
-  // The maps of these heads from the weights of a layer, (1, H, T, T); `at`: maps/RUN/STEP, and the layer's number.
-  // Appends their coarsest levels to `overview`.
+  // Writes the maps of these heads from the weights of a layer, (1, H, T, T); `at`: maps/RUN/STEP, and the layer's
+  // number. Appends their coarsest levels to `overview`.
   void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
              std::vector<uint8_t>& overview);
   Written written{0, 0};
@@ -169,7 +169,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
       {"matrix", "map", "view"});
 }
 
-// Also returns the head that the page shows first, found in the first run's newest checkpoint.
+// Writes all maps, and returns the head that the page shows first, found in the first run's newest checkpoint.
 std::pair<Written, Folder::Clearest> write_all_maps(std::vector<Subject>& subjects, const Options& options,
                                                     const std::string& folder) {
   size_t maps = 0;

@@ -1,4 +1,4 @@
-// Attention maps of runs at full resolution, as a folder: index.html, to be opened as a file, and maps/ beside it.
+// Attention maps of runs at full resolution, as a folder: index.html, to be opened as a file, and maps/ next to it.
 //
 //   maps/RUN/STEP/overview.js                        the coarsest level of all heads, one after the other
 //   maps/RUN/STEP/LAYER-HEAD/LEVEL-ROW-COLUMN.js     a tile of a finer level (lab/pages/view/tiles.h); 0 is the finest

@@ -35,7 +35,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets);
 std::vector<Model> models(const Setup&);
 ModelSource source(const ModelRequest&);  // throws as setup()
 
-// Accuracy of a random answer: any of those in the context or, if the context has only one, any of its form.
+// The accuracy of a random guess among the answers in the context or, if it has only one, among all of this form.
 double guess(const std::string& task, int length);
 Json biases(const T5&);
 Json logits(t5::State&);  // logits for each of its tasks; the state keeps only the last

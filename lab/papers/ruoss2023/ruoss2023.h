@@ -6,7 +6,7 @@
 
 namespace poslab::reproduce::ruoss2023 {
 
-Trials of_code(const Choices& defaults);  // with a trial for each difference of paper and code
+Trials of_code(const Choices& defaults);  // with a trial for each difference between paper and code
 
 // Artifact::measured: the size's pool of positions, the differences of paper and code, small tests in training,
 // principal components, attention, and the coverage of positions.

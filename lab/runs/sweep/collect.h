@@ -13,8 +13,8 @@
 //
 //   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
 //
-// Scores and baselines as in result.json and eval.csv (fractions; nats per token), without the noise of the last digits
-// that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is null, and empty in CSV.
+// Scores and baselines are as in result.json and eval.csv (fractions; nats per token), without the noise of the last
+// digits that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is null, and empty in CSV.
 // Seconds are training time in all processes that worked on the trial, without tests (lab/runs/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>

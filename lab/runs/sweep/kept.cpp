@@ -70,7 +70,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 
 bool is_record(const std::string& file) { return file.ends_with(".json"); }
 
-// The record of a trial's test, without the path that `poslab align` writes: that of the run on this machine.
+// The record of a trial's test, without the path that `poslab align` writes, which is that of the run on this machine.
 Json record(const std::string& text, const std::string& path, const std::string& id) {
   Json all = try_json(text);
   if (!all.is_object() || all.empty())

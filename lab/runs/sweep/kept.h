@@ -22,8 +22,8 @@ struct Kept {
   std::map<std::string, std::string> tests;  // further tests and records, by file name
 };
 std::string text_read(const Kept&);  // the checksum of the text; "": there is none, or the line is older
-// By id. Throws BadInput if the file is missing, and Failure with the line if it is damaged or an id has the result or
-// a table of another.
+// The kept trials, by id. Throws BadInput if the file is missing, and Failure with the line if it is damaged or an id
+// has the result or a table of another trial.
 std::map<std::string, Kept> read_kept(const std::string& path);
 // Adds the finished trials of the plan that the file lacks, and makes a missing file. Existing lines stay. Returns the
 // number of added ones.

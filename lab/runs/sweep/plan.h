@@ -26,7 +26,7 @@ struct Trial {
   std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
   Choices run;
   std::string impossible;  // why check() refuses it; "": it can run
-  std::string name = {};   // readable, for a link beside the id (lab/runs/sweep/named.h); "": none
+  std::string name = {};   // readable, for a link to its folder (lab/runs/sweep/named.h); "": none
   std::vector<TrialTest> tests = {};
   const Choices& config() const { return run; }
 };
@@ -48,11 +48,11 @@ std::vector<std::string> seeds(int64_t n);                       // 0 to n - 1, 
 // for messages.
 Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source,
                const Kind& = strings_kind());
-// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], name =
-// "{task}-{seed}" names the trials, and command = "lm train" or "t5 train" makes them language models or T5s. Throws
-// BadInput with file and line.
+// Makes a plan from TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ...,
+// 9], name = "{task}-{seed}" names the trials, and command = "lm train" or "t5 train" makes them language models or
+// T5s. Throws BadInput with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);
-// Only lists of options of tasks, without [[also]].
+// Reads lists of options of tasks, without [[also]].
 ValueLists read_lists(const std::string& toml, const std::string& source);
 
 std::string plan_lines(const Plan&);

@@ -20,7 +20,7 @@ std::vector<std::string> values(const Kind& kind, const std::string& option, con
   return all;
 }
 
-enum class Where { top, also, alone };  // the top of a sweep's file, one of its [[also]], or no such file
+enum class Where { top, also, alone };  // the top of a sweep's file, one of its [[also]], or a file of lists
 
 ValueLists lists_of(const toml::table& table, const std::string& source, Where where,
                     const Kind& kind = strings_kind()) {
@@ -34,7 +34,7 @@ ValueLists lists_of(const toml::table& table, const std::string& source, Where w
         lists["seed"] = seeds(node.value_exact<int64_t>().value_or(0));
         return;
       }
-      const bool of_all = name == "name" || name == "command";  // of all trials, and not in read_lists()
+      const bool of_all = name == "name" || name == "command";  // keys for all trials; read_lists() refuses them
       if (of_all && where == Where::also) bad_input("{} belongs once at the top of a sweep's file", name);
       if (of_all && where == Where::top) return;
       lists[name] = values(kind, kept_option(kind, name).name, node);
