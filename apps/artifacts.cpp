@@ -83,7 +83,7 @@ void check_room(const Plan& trials, const SweepFolder& runs, const Making& m) {
   check_room(left, size_t(m.jobs), threads_of_each(m));
   if (const double seconds = seconds_of(left, m); seconds > month)
     bad_input("{} take about {} on this machine: more than a month. --plan writes a plan, and several workers or "
-              "`poslab sweep submit` run it on many machines; --force runs it here all the same",
+              "`poslab sweep submit` run it on many machines; --force runs it here anyway",
               counted(left.size(), "trial"), clock_time(seconds));
 }
 

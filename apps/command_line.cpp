@@ -118,7 +118,7 @@ CommandLine::CommandLine()
 
   CLI::App* report = commands_.add("report", "compare runs on one HTML page that works without a network", [this] {
     for (const std::string& one : report::write(runs_, page_, width_, slides_))
-      tell(stderr, "passed over: {}\n", printable(one));
+      tell(stderr, "skipped: {}\n", printable(one));
     fmt::print("{}\n", page_);
   });
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();

@@ -115,7 +115,7 @@ std::string Corpus::summary() const {
   const auto count = text.files.size();
   std::string all =
       fmt::format("{}: {} file{}, {:.3g} MB", path, count, count == 1 ? "" : "s", double(text.bytes()) / 1e6);
-  return passed_over.empty() ? all : all + fmt::format(", {} passed over", passed_over.size());
+  return passed_over.empty() ? all : all + fmt::format(", {} skipped", passed_over.size());
 }
 
 std::string checksum_of(const Text& text, const TextFile& file) {

@@ -14,7 +14,7 @@ struct Corpus {
   Text text;                                     // files in the order of their paths, the same on every machine
   // "a/b.png: it has a zero byte at 8, so it is not text"; in the same order
   std::vector<std::string> passed_over;
-  std::string summary() const;                   // "/usr/include/c++/14: 780 files, 6.5 MB, 3 passed over"
+  std::string summary() const;                   // "/usr/include/c++/14: 780 files, 6.5 MB, 3 skipped"
 };
 std::string checksum_of(const Text&, const TextFile&);   // core/checksum.h over all bytes of the file
 

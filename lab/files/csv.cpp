@@ -28,9 +28,9 @@ std::vector<std::string> read_lines_below(const std::string& path, const std::st
     failure("{} is damaged: its first line is not {}; remove it, and test again", path, header);
   std::vector<std::string> all;
   while (std::getline(in, line)) all.push_back(line);
-  if (all.empty()) failure("{} is damaged: it holds no length; remove it, and test again", path);
+  if (all.empty()) failure("{} is damaged: it has no line below the header; remove it, and test again", path);
   if (!text.ends_with('\n'))
-    failure("{} is cut off: line {} reads \"{}\" and has no end; remove it, and test again", path, all.size() + 1,
+    failure("{} is cut off: line {} reads \"{}\" and has no line end; remove it, and test again", path, all.size() + 1,
             all.back());
   return all;
 }

@@ -118,7 +118,7 @@ std::string read_lines(const std::string& path) {
 
 std::string said_by(const std::filesystem::filesystem_error& e) {
   const std::string path = e.path1().string();
-  return fmt::format("cannot look at {}: {}{}", path.empty() ? "a file" : path, e.code().message(),
+  return fmt::format("cannot access {}: {}{}", path.empty() ? "a file" : path, e.code().message(),
                      bad_name(e.code()) ? "; choose another path" : "");
 }
 

@@ -30,7 +30,7 @@ std::string read_file(const std::string& path);  // throws Failure
 // like read_file(), but throws as require_file() does for a bad name, such as one that the user typed
 std::string read_input(const std::string& path);
 std::string read_lines(const std::string& path);  // read_input() without the byte order mark that some editors write
-// The message for an exception of std::filesystem: "cannot look at loop: Too many levels of symbolic links".
+// The message for an exception of std::filesystem: "cannot access loop: Too many levels of symbolic links".
 std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name causes this error, so that another name would help.
 bool bad_name(const std::error_code&);

@@ -43,7 +43,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return wrong.empty();
   }
   bool parse_error(size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    wrong = fmt::format("it goes wrong at byte {}", at);
+    wrong = fmt::format("it has an error at byte {}", at);
     return false;
   }
 

@@ -114,7 +114,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
       if (qwen || gemma)
         windows[size_t(n)] = slides ? window : 0;
       else if (slides != (window > 0))
-        config.refuse("layer_types", "left out: the layers of this model are alike");
+        config.refuse("layer_types", "left out: the layers of this model are all of one kind");
     }
   }
   if (std::all_of(windows.begin(), windows.end(), [](int w) { return w == 0; })) return {};
@@ -163,7 +163,7 @@ std::string keys_passed_over(Keys& generation) {
            (value == 1 && none_at_1.count(key));
   });
   if (keys.empty()) return "";
-  return fmt::format("{}: {} would change the text, and poslab passes over {}", generation.where(),
+  return fmt::format("{}: {} would change the text, but poslab ignores {}", generation.where(),
                      fmt::join(keys, ", "), keys.size() == 1 ? "it" : "them");
 }
 
@@ -180,7 +180,7 @@ namespace {
 // Throws BadInput unless the activation under this key is the only one of the family.
 void check_activation(Keys& config, const char* key, const char* activation) {
   if (const json given = config.get(key); !given.is_null() && given != activation)
-    config.refuse(key, fmt::format("\"{}\": other models are not run", activation));
+    config.refuse(key, fmt::format("\"{}\": poslab runs no other models", activation));
 }
 
 double above_0(Keys& config, const char* key, double standard) {
@@ -233,7 +233,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   read_begin(config, all.begin), all.ends = ends_of(config);
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)
-      config.refuse(key, fmt::format("{}: other models are not run", in_short(value)));
+      config.refuse(key, fmt::format("{}: poslab runs no other models", in_short(value)));
   pass_over_harmless(config);
   refuse_left_over(config, names_of_families);
   return all;

@@ -38,7 +38,7 @@ extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.
 std::vector<int> ends_of(Keys& config);
-// "PATH: repetition_penalty, min_p would change the text, and poslab passes over them", for the unread keys of a
+// "PATH: repetition_penalty, min_p would change the text, but poslab ignores them", for the unread keys of a
 // generation_config.json; "" if none has an effect.
 std::string keys_passed_over(Keys& generation);
 // Refuses an unread key. models: "LLaMA, Mistral and Qwen 2". Throws BadInput with the key.

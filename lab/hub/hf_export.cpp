@@ -154,11 +154,11 @@ std::string hf_tokenizer_json(const Vocabulary& v) {
 void export_hf(const State& state, const Source& source, const std::string& folder, const TokenFiles& tokens) {
   const DecoderSpec& s = state.net.spec();
   if (s.gau) refuse("a model of gated attention units", "no architecture of transformers has them");
-  if (s.loops > 1) refuse(fmt::format("a model of loops {}", s.loops), "no architecture of transformers has them");
+  if (s.loops > 1) refuse(fmt::format("a model with loops = {}", s.loops), "no architecture of transformers has them");
   if (s.temperature->name != "none")
     refuse("temperature " + s.temperature.spelled(), "the form has no factor on the logits; train without one");
   if (const std::string positions = test_sampler(state.config).spelled(); positions != "sequential")
-    refuse("a model of positions " + positions, "the form counts positions 0, 1, 2, ...; train with sequential");
+    refuse("a model with positions = " + positions, "the form counts positions 0, 1, 2, ...; train with sequential");
   const HfRopeKeys rope = hf_rope_keys(s.encoding.spelled(), s.shape().head_dim());
   if (rope.window && s.biases) refuse("encoding " + s.encoding.spelled(), "with biases the form has no such windows");
   if (std::filesystem::exists(folder)) bad_input("{} exists already; choose another --to", folder);

@@ -31,7 +31,7 @@ HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
   const json all = parsed(text, path);
   try {
     if (const json version = all.value("version", json("1.0")); version != "1.0")
-      bad_input("{}: its \"version\" is {}, and poslab reads 1.0", path, in_short(version));
+      bad_input("{}: its \"version\" is {}, but poslab reads 1.0", path, in_short(version));
     decoder_ = {all.value("decoder", json()), path};
     pieces_ = {all.value("normalizer", json()), all.value("pre_tokenizer", json()), path};
     read_model(all.at("model"));

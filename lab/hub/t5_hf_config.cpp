@@ -88,7 +88,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   all.trained_length = config.whole("n_positions", all.trained_length);
   s.pool = std::max(1, all.trained_length);
   all.writing.ends = ends_of(config);
-  if (!config.on("is_encoder_decoder", true)) config.refuse("is_encoder_decoder", "true: other models are not run");
+  if (!config.on("is_encoder_decoder", true)) config.refuse("is_encoder_decoder", "true: poslab runs no other models");
   for (const char* key : harmless_of_t5) config.get(key);
   pass_over_harmless(config);
   refuse_left_over(config, "T5, T5 v1.1 and Flan-T5");

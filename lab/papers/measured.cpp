@@ -31,7 +31,7 @@ json known_of(const std::string& path, const std::string& id) {
 
 template <class Of>
 auto unless_stopped(const Of& of) {
-  const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
+  const char* stopped = "stopped while testing for a table; --draw continues with the trained models";
   try {
     auto found = of();
     if (const int signal = caught_signal()) throw Interrupted(signal, stopped);

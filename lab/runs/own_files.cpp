@@ -145,7 +145,7 @@ void check_same_run(const std::string& folder, const Witness& config, const Witn
     if (one && difference(one->config, own->config).empty())
       bad_input("{}: it has {} = {}, but {} and {} have {}; {}", fault(*stranger), option, stranger->config[option],
                 own->file, one->file, own->config[option], stranger->remedy);
-  bad_input("{}, or {}: {} = {} and {}; restore the one or the other from a copy, or train again with --config {} "
+  bad_input("{}, or {}: {} = {} and {}; restore one of them from a copy, or train again with --config {} "
             "--out ANOTHER",
             fault(config), fault(other), option, config.config[option], other.config[option],
             shell_path(config.file));

@@ -116,13 +116,13 @@ void begin(const Use& u, bool force) {
       parts = fmt::format(": {} for the model of {} parameters, {}", gigabytes(model), rounded(u.parameters),
                           gigabytes(u.takes.bytes));
     bad_input(
-        "about {} of memory is needed{} for {} ({}); {} {}. Smaller values need less; --force tries it all the same",
+        "about {} of memory is needed{} for {} ({}); {} {}. Smaller values need less; --force tries it anyway",
         gigabytes(needed), parts, u.what, u.with, there_in_words(u.device), gigabytes(there));
   }
   if (made) return;
   const double seconds = u.takes.flops / (flops_a_thread * threads());
   if (seconds > month && !force)
-    bad_input("{} takes about {} on {}{}: more than a month. A smaller run takes less; --force tries it all the same",
+    bad_input("{} takes about {} on {}{}: more than a month. A smaller run takes less; --force tries it anyway",
               u.what, clock_time(seconds), counted(size_t(threads()), "thread"),
               u.with.empty() ? "" : fmt::format(" ({})", u.with));
   if (Progress::shown && (seconds >= few_seconds || needed >= few_bytes))

@@ -49,7 +49,7 @@ void tell_earlier(const RunFolder& run, const Choices& own, int64_t step) {
   const std::optional<int64_t> tested = record_before(run.path(), own).steps;
   if (tested && *tested != step)
     tell(log_of_thread(),
-         "{} is of step {}, and the run was tested at step {}: `poslab resume {}` continues from the checkpoint\n",
+         "{} is of step {}, but the run was tested at step {}: `poslab resume {}` continues from the checkpoint\n",
          run.checkpoint(), step, *tested, shell_path(run.path()));
 }
 
@@ -123,7 +123,7 @@ Results evaluate(const std::vector<TestPart>& parts, const std::string& again, D
       rows.push_back(part.row());
       stop_if_requested();
     } catch (const Stopped&) {
-      throw Interrupted(caught_signal(), fmt::format("stopped in the test; `{}` does it again", again));
+      throw Interrupted(caught_signal(), fmt::format("stopped in the test; `{}` repeats it", again));
     }
     profile.next();
     done += part.tokens;

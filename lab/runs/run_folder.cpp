@@ -156,7 +156,7 @@ RunFolder::RunFolder(std::string path, const std::string& named) : path_(std::mo
   if (folder < 0) failure("cannot open {}: {}", path_, std::strerror(errno));
   lock_ = owned_file(folder);
   if (::flock(folder, LOCK_EX | LOCK_NB) != 0)
-    failure("{} is in use: another poslab works in it; wait until it ends, or name another folder", named);
+    failure("{} is in use by another poslab; wait until it ends, or name another folder", named);
 }
 
 RunSpec RunFolder::config(const Checkpoint& saved, const Kind& kind) const {

@@ -123,7 +123,7 @@ RunRecord read_record(const std::string& path) {
       const json own = result["checksum"];
       result.erase("checksum");
       if (const std::string sum = checksum_of_bytes(result.dump(2) + "\n"); own != sum)
-        failure("{} was changed: its checksum is {}, and it says {}; restore it from a copy, or remove it and {} and "
+        failure("{} was changed: its checksum is {}, but it says {}; restore it from a copy, or remove it and {} and "
                 "test again", path, sum, own.dump(), other_half(file.filename()));
     }
     RunRecord record;

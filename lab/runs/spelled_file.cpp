@@ -45,7 +45,7 @@ std::string calibration_in(const std::string& path) {
   try {
     const Calibration c = read_calibration(all);
     for (const SlotBiases& head : c.of_heads) count += head.size();
-    if (count > most) bad_input("{} numbers, and a run keeps at most {}", count, most);
+    if (count > most) bad_input("{} numbers, but a run keeps at most {}", count, most);
     return text_of(c);
   } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
 }

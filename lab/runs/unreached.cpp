@@ -151,8 +151,8 @@ std::vector<std::string> unreached(const RunSpec& c, const Settings& inherited) 
   if (lines.empty()) lines = options_without_effect(c);           // else those settings may hide an effect
   add(lines, of_options(c, inherited)), add(lines, of_schedule(c)), add(lines, of_pool(c, inherited));
   if (c.has("tokens") && c.whole("tokens") < c.whole("shortest"))
-    lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one, and so "
-                                "more tokens than that", c["tokens"], c["shortest"]));
+    lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one question, "
+                                "so it has more tokens than that", c["tokens"], c["shortest"]));
   return lines;
 }
 

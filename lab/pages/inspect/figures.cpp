@@ -163,7 +163,7 @@ json coverage_figure(const Coverage& c, const std::string& name, const std::stri
       "**{}.** {} in training (grey; {} of its steps are counted) and in a test, as a share of all {} "
       "for each whole number{}{}. Seen in training: {} of the {}.",
       literal(name), distances ? "Distances" : "Positions", c.steps, distances ? "pairs of slots" : "slots",
-      c.rounded ? " (values are rounded to the nearest)" : "",
+      c.rounded ? " (values are rounded to whole numbers)" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
   return page::chart_json(chart);
 }

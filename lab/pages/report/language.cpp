@@ -35,7 +35,7 @@ const Row& farthest(const Line& line) { return *tested_at(line, line.longest(), 
 // The result in bits per byte, which compares tokens of different lengths.
 std::string bits_of(const Line& line) {
   const Row& far = farthest(line);
-  return fmt::format("{} has {:.3f} bits per byte at {} tokens", colored(line), far["bits_per_byte"], far.length());
+  return fmt::format("{} needs {:.3f} bits per byte at {} tokens", colored(line), far["bits_per_byte"], far.length());
 }
 
 std::string scores_of(const Line& line) {
@@ -67,7 +67,7 @@ std::string caveat(const Group& g, const Measure& m, bool repeated) {
   if (&m != &measures[2] && !all_as_first(g, same_tokens))
     text += " The models read different tokens, so only bits per byte can be compared.";
   if (repeated && !all_as_first(g, as_long))
-    text += " A repeated unit has twice the trained length, so that these texts differ.";
+    text += " A repeated unit has twice the trained length, so these texts differ.";
   return text;
 }
 
@@ -178,7 +178,7 @@ std::vector<page::Grid> compared(const std::vector<std::string>& names, const st
   int longest = 0;
   for (const Row& at : rows) longest = std::max(longest, at.length());
   page::Grid lengths{"loss in nats a token, and in brackets the perplexity", {"tokens", "set"}, {}},
-      places{fmt::format("the same at the places of windows of {} tokens", longest), {"tokens", "set"}, {}};
+      places{fmt::format("the same by place within windows of {} tokens", longest), {"tokens", "set"}, {}};
   for (page::Grid* grid : {&lengths, &places}) grid->head.insert(grid->head.end(), names.begin(), names.end());
   const int counted = tail ? tail : longest, first = longest - counted;
   const auto add = [&](page::Grid& to, const std::string& where, size_t row, const std::string& column) {
@@ -249,7 +249,7 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
     loss.caption += smoothing_caption(g, texts ? "batches" : "steps");
     append(trained, {chart_json(loss),
                      captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
-                               texts ? "The share of a training batch's tokens that were the most probable one."
+                               texts ? "The share of a training batch's tokens that the model found most probable."
                                      : "The share of a step's answers that were right.")});
   }
   const TestedRun& first = groups[0].lines[0].first();

@@ -75,10 +75,10 @@ std::string accuracies(const std::vector<Standing>& all) {
   if (const Paired d = difference(*best.line, *worst.line).paired; d.seeds > 1)
     return fmt::format("{}, means over seeds: a gap of {} points, 95\u202f% interval {} to {} over {} paired seeds{}",
                        both, points(d.mean), signed_points(d.interval.low), signed_points(d.interval.high), d.seeds,
-                       d.interval.excludes(0) ? "" : ", which cannot tell it from zero");
+                       d.interval.excludes(0) ? "" : ", so the gap may be zero");
   const double gap = best.unseen - worst.unseen;
   return fmt::format("{}, a gap of {} points{}", both, points(gap),
-                     gap < std::hypot(best.noise, worst.noise) ? ", which is not beyond noise" : "");
+                     gap < std::hypot(best.noise, worst.noise) ? ", which may be noise" : "");
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
                     bool slides) {
   json document = of_tasks(groups) ? tasks_document(groups, out) : language_document(groups, out);
   for (const std::string& one : passed)
-    document["lead"].push_back(paragraph(fmt::format("Passed over: {}.", literal(one)), "note"));
+    document["lead"].push_back(paragraph(fmt::format("Skipped: {}.", literal(one)), "note"));
   if (!of_tasks(groups)) return file_of(document, {"table", "chart"}, slides);
   return file_of(document, {"table", "chart", "matrix", "report"}, slides);
 }

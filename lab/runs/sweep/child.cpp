@@ -35,7 +35,7 @@ pid_t start(const std::vector<std::string>& words, int in, int out, const std::v
   const std::string program = this_program();
   const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0) become(program.c_str(), all.data(), in, out, kept, parent);
-  if (child < 0) failure("cannot start a process: {}; fewer --jobs need less", std::strerror(errno));
+  if (child < 0) failure("cannot start a process: {}; use fewer --jobs", std::strerror(errno));
   return child;
 }
 

@@ -63,7 +63,7 @@ Repeated rerun(const std::string& trial, const std::string& out, int threads) {
     bad_input("{} names no trial; write FOLDER#ID, as results/table1-tiny#4a8dbb", trial);
   const std::string folder = trial.substr(0, hash), plan_path = folder + "/plan.jsonl";
   if (std::filesystem::exists(folder + "/config.toml"))
-    bad_input("{} is a run, and rerun takes a trial of a sweep; to train it again, use poslab train --config {} "
+    bad_input("{} is a run, but rerun needs a trial of a sweep; to train it again, use poslab train --config {} "
               "--out NEW", folder, shell_path(folder + "/config.toml"));
   const Plan one = one_of(read_plan(plan_path), trial.substr(hash + 1), plan_path);
   const auto all = read_kept(folder + "/kept.jsonl");

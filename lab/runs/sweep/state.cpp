@@ -152,7 +152,7 @@ std::string SweepFolder::reason(const Trial& t, TrialState s) const {
   try {
     const std::string text = read_file(failed(t));
     return text.substr(0, text.find('\n'));
-  } catch (const Failure&) { return "by now it is being tried again"; }
+  } catch (const Failure&) { return "it is being tried again now"; }
 }
 
 Results read_test(const Trial& t, const TrialTest& test, const std::string& run) {

@@ -58,7 +58,7 @@ TEST_CASE("a corpus has all text of a folder, in order, and lists what it left o
                                                   "nowhere: it cannot be read: No such file or directory",
                                                   "picture.png: it has a zero byte at 8, so it is not text",
                                                   "round: it links to a folder that is already read"});
-  CHECK(c.summary() == folder.path + ": 5 files, 2.4e-05 MB, 5 passed over");
+  CHECK(c.summary() == folder.path + ": 5 files, 2.4e-05 MB, 5 skipped");
   // bytes that are not UTF-8 are read unchanged
   CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
   const std::string bytes = "caf\xE9 \xFF\xFE";
@@ -230,10 +230,10 @@ TEST_CASE("the results of a language model's test are read back as they were wri
   CHECK(holds(read("length,set\n"), "its first line is not length,set,samples"));
   CHECK(holds(read(text + "128,long,3\n"), "line 4 reads \"128,long,3\"; remove it, and test again"));
   CHECK(holds(read(text.substr(0, text.size() - 3)), path + " is cut off: line 3 reads \"128,repeated,3,"));
-  CHECK(holds(read(text.substr(0, text.size() - 1)), " and has no end; remove it, and test again"));
+  CHECK(holds(read(text.substr(0, text.size() - 1)), " and has no line end; remove it, and test again"));
   const size_t second = text.find('\n') + 1;
   CHECK(holds(read(text + text.substr(second)), "line 4 reads \"64,plain,3"));  // a length twice
-  CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));
+  CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it has no line below the header"));
 }
 
 TEST_CASE("lm: a page shows a given text or one of the test, of any length") {

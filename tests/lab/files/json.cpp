@@ -45,9 +45,9 @@ TEST_CASE("JSON: invalid text, deep nesting and keys that occur twice are refuse
     CHECK(try_json(text).is_discarded());
   }
   CHECK(says(R"({"a": 1, "b": {"c": 2, "d": 3, "c": 2}})") == file + "it has \"c\" twice in one object" + remedy);
-  CHECK(says("{\"a\": 1") == file + "it goes wrong at byte 8" + remedy);
-  CHECK(says("1e999") == file + "it goes wrong at byte 5" + remedy);
-  CHECK(says("") == file + "it goes wrong at byte 1" + remedy);
+  CHECK(says("{\"a\": 1") == file + "it has an error at byte 8" + remedy);
+  CHECK(says("1e999") == file + "it has an error at byte 5" + remedy);
+  CHECK(says("") == file + "it has an error at byte 1" + remedy);
   CHECK(try_json("{\"step\": 3").is_discarded());
   CHECK(try_json("{\"step\": 3}")["step"] == 3);
 }

@@ -89,7 +89,7 @@ TEST_CASE("hf: keys of other families than LLaMA are read, or refused by name") 
   CHECK(refused("gemma3", {{"/query_pre_attn_scalar", -1}}) ==
         "2: c: \"query_pre_attn_scalar\" is -1; it must be above 0");
   CHECK(refused("gemma3", {{"/hidden_activation", "gelu"}}) ==
-        "2: c: \"hidden_activation\" is \"gelu\"; it must be \"gelu_pytorch_tanh\": other models are not run");
+        "2: c: \"hidden_activation\" is \"gelu\"; it must be \"gelu_pytorch_tanh\": poslab runs no other models");
   CHECK(holds(refused("gemma3", {{"/use_bidirectional_attention", true}}),
               "\"use_bidirectional_attention\" is true; it must be false"));
   CHECK(refused("gemma3", {{"/sliding_window", nullptr}}) ==

@@ -136,7 +136,7 @@ TEST_CASE("hf: a model that the form cannot express is refused with the reason")
   CHECK(holds(refused({{"temperature", "log_n:length=16"}}),
               "2: temperature log_n:length=16 cannot be exported: the form"));
   CHECK(
-      holds(refused({{"positions", "randomized"}}), "2: a model of positions randomized cannot be exported: the form"));
+      holds(refused({{"positions", "randomized"}}), "2: a model with positions = randomized cannot be exported"));
   for (const char* scheme : {"alibi", "rerope:window=8", "none", "ntk:form=mixed", "pi:dynamic,length=16",
                              "yarn:length=16,ramp=turns"})
     CHECK(holds(refused({{"encoding", scheme}}),

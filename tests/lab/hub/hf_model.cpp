@@ -170,7 +170,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
         "2: c: the key \"attn_logit_softcapping\" (50.0) is not known, and may change what the model computes; poslab "
         "runs LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3 as transformers defines them");
   CHECK(refused({{"hidden_act", "gelu"}}) ==
-        "2: c: \"hidden_act\" is \"gelu\"; it must be \"silu\": other models are not run");
+        "2: c: \"hidden_act\" is \"gelu\"; it must be \"silu\": poslab runs no other models");
   CHECK(holds(refused({{"mlp_bias", true}}), "\"mlp_bias\" is true; it must be false"));
   CHECK(holds(refused({{"quantization_config", {{"bits", 4}}}}), "the key \"quantization_config\""));
   CHECK(holds(refused({{"attention_multiplier", 0.5}}), "the key \"attention_multiplier\" (0.5)"));
@@ -218,7 +218,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
   CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is not a JSON object");
   CHECK(refusal([&] { hf_config("{", "c"); }) ==
-        "2: c is not valid JSON: it goes wrong at byte 2; save or fetch it again");
+        "2: c is not valid JSON: it has an error at byte 2; save or fetch it again");
 }
 
 TEST_CASE("hf: generation_config.json sets how a model generates, and its faults are named") {
@@ -228,13 +228,13 @@ TEST_CASE("hf: generation_config.json sets how a model generates, and its faults
   read({{"_from_model_config", true}, {"transformers_version", "5"}, {"new_key", 3}});
   CHECK(c.ends == std::vector{2});
   CHECK(c.choice.temperature == 0.8);
-  CHECK(c.passed_over == "g: new_key would change the text, and poslab passes over it");
+  CHECK(c.passed_over == "g: new_key would change the text, but poslab ignores it");
   read({{"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"suppress_tokens", Json::array()},
         {"min_p", nullptr}, {"do_sample", false}, {"top_k", 3}, {"max_length", 20}, {"pad_token_id", 0}});
   CHECK(c.passed_over == "");
   read({{"repetition_penalty", 1.2}, {"no_repeat_ngram_size", 1}, {"forced_bos_token_id", 0}});
-  CHECK(c.passed_over == "g: repetition_penalty, no_repeat_ngram_size, forced_bos_token_id would change the text, and "
-                         "poslab passes over them");
+  CHECK(c.passed_over == "g: repetition_penalty, no_repeat_ngram_size, forced_bos_token_id would change the text, but "
+                         "poslab ignores them");
   read({{"eos_token_id", {7, 9}}, {"do_sample", true}, {"temperature", 0.6}, {"top_k", 20}, {"top_p", 0.9}});
   CHECK(c.ends == std::vector{7, 9});
   CHECK(c.choice.temperature == 0.6);
@@ -374,7 +374,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     write_file(path, whole.substr(0, 4));
     CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
     write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));
-    CHECK(s.opened() == "2: the header of F/model.safetensors is not valid JSON: it goes wrong at byte 2; "
+    CHECK(s.opened() == "2: the header of F/model.safetensors is not valid JSON: it has an error at byte 2; "
                         "save or fetch it again");
     std::string other = whole;
     other.replace(other.find("F32"), 3, "I32");

@@ -120,7 +120,7 @@ TEST_CASE("lm eval and lm generate: an option without effect on a checkpoint is 
   const std::string model = copy_of_qwen(folder), generation = model + "/generation_config.json";
   write_file(generation, "{\"repetition_penalty\": 1.5}");
   CHECK(holds(told_by(folder, fmt::format("lm generate --hf {} --prompt the --count 2", model)),
-              generation + ": repetition_penalty would change the text, and poslab passes over it\n"));
+              generation + ": repetition_penalty would change the text, but poslab ignores it\n"));
   CHECK(holds(told_by(folder, test_of_qwen("rope", "--temperature log_n:length=4096,only_longer")),
               "length = 4096 is not reached, as the longest string has 64 slots, so it changes nothing here"));
 }

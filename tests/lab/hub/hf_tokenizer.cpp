@@ -216,7 +216,7 @@ TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the mode
     return refusal([&] { HfTokenizer(t.dump(), "t"); });
   };
   CHECK(refused("/version", "1.0") == "");
-  CHECK(refused("/version", "2.0") == "2: t: its \"version\" is \"2.0\", and poslab reads 1.0");
+  CHECK(refused("/version", "2.0") == "2: t: its \"version\" is \"2.0\", but poslab reads 1.0");
   CHECK(refused("/model/type", "Unigram") == "2: t: the model of tokens \"Unigram\" is not known; poslab reads BPE");
   CHECK(refused("/normalizer", {{"type", "Lowercase"}}) ==
         "2: t: the normalizer \"Lowercase\" is not known; poslab reads those of LLaMA and its relatives");

@@ -194,7 +194,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
   CHECK(c.passed_over == "");
   t5::read_generation(R"({"do_sample": true, "temperature": 0.5, "suppress_tokens": [3]})", "g", c);
   CHECK(c.passed_over ==
-        "g: do_sample, temperature, suppress_tokens would change the text, and poslab passes over them");
+        "g: do_sample, temperature, suppress_tokens would change the text, but poslab ignores them");
   CHECK(refusal([&] { t5::read_generation(R"({"num_beams": 0})", "g", c); }) ==
         "2: g: t5: 0 beams; give 1 to 1024, 1 for the most probable token");
   CHECK(refusal([&] { t5::read_generation(R"({"early_stopping": "soon"})", "g", c); }) ==

@@ -149,7 +149,7 @@ TEST_CASE("a run folder is complete, locked, and of this version") {
     CHECK(checkpoint_bytes(run.load()) == checkpoint_bytes(s));
     CHECK(!std::filesystem::exists(path + ".partial"));
     CHECK(holds(refusal([&] { RunFolder::open(path); }),
-                "1: " + path + " is in use: another poslab works in it; wait"));
+                "1: " + path + " is in use by another poslab; wait"));
     CHECK(holds(refusal([&] { RunFolder::create(path, s); }),
                 "2: " + path + " exists already; choose another --out, or go on with `poslab resume"));
   }

@@ -308,7 +308,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
               "1: " + run + "/metrics.jsonl was changed or belongs to another run: up to the checkpoint "));
   fs::copy(folder / "far/s/checkpoint.safetensors", saved, fs::copy_options::overwrite_existing);
   CHECK(holds(refusal(opens), "2: " + config + " was changed after the run began, or " + saved +
-                                  " belongs to another run: seed = 0 and 1; restore the one or the other"));
+                                  " belongs to another run: seed = 0 and 1; restore one of them"));
 }
 
 TEST_CASE("other tests: a test of a step from which the run has moved on is left out") {

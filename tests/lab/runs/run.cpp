@@ -116,7 +116,7 @@ TEST_CASE("two trainings that begin at once in one folder: the second leaves it 
   Program second(folder, fmt::format("train {} --out {}", tiny_options({}), run));
   CHECK(second.status() == 1);
   CHECK(holds(second.output(),
-              "run is in use: another poslab works in it; wait until it ends, or name another folder"));
+              "run is in use by another poslab; wait until it ends, or name another folder"));
   CHECK(read_file(theirs) == "theirs");
   ::close(other);                                                  // as if that process had been killed
   train(folder, run);

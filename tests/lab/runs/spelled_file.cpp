@@ -81,5 +81,5 @@ TEST_CASE("a file of biases has at most 100,000 numbers, counting all heads") {
     return refusal([&] { with_spelled_file("encoding", "calibrated:of=@" + path); });
   };
   CHECK(heads_of(50000).empty());
-  CHECK(holds(heads_of(50001), path + ": 100002 numbers, and a run keeps at most 100000"));
+  CHECK(holds(heads_of(50001), path + ": 100002 numbers, but a run keeps at most 100000"));
 }
