@@ -46,7 +46,7 @@ const ChoiceTable& all_choices() {
                     {"curriculum", names_of(all_curricula()), "which length a step uses"},
                     {"loss_on",
                      {"answer", "all"},
-                     "tokens whose loss counts: those of the answer, or the input's too"}},
+                     "tokens whose loss counts: only the answer's, or also the input's"}},
        .rates = rate_options(100, 0),
        .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 16}, "input lengths to test, FROM:TO"),
                       {"eval_samples", 128, {1, 1 << 14}, "strings for each length"}}});

@@ -46,7 +46,7 @@ Option warmup_option(int standard) {
 }
 Option cooling_option(double standard) {
   return {"cooling", standard, {0, 1},
-          "share of the steps, the last ones, in which the rate falls; 0: constant, 1: after the warm-up"};
+          "share of the steps, at the end, in which the rate falls; 0: constant, 1: after the warm-up"};
 }
 double learning_rate(const Choices& c, int64_t step) {
   const double steps = double(c.count("steps")), warmup = double(c.count("warmup")), floor = c.number("lr_floor");
@@ -59,7 +59,7 @@ double learning_rate(const Choices& c, int64_t step) {
   return c.number("lr") * std::min(double(step + 1) / std::max(1., warmup), fall);
 }
 Option loops_option(std::vector<std::string> words) {
-  Option o("loops", 1, {1, 256}, "how often the blocks are passed, with the same weights");
+  Option o("loops", 1, {1, 256}, "how many times the blocks run, with the same weights");
   if (!words.empty()) o.help += "; length: once for each symbol of the input";
   o.words = std::move(words);
   return o;
@@ -115,7 +115,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own) {
   add("Training", own.training), add("Training", own.rates);
   add("Training", {{"optimizer", {"fresh", "keep"}, "Adam's moments and step: new, or those of `from`"},
                    {"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
-                   {"lr_floor", 0., {0, 1}, "the share of lr to which it falls"},
+                   {"lr_floor", 0., {0, 1}, "the share of lr at which it ends"},
                    {"weight_decay", 0., {0, 1}, "AdamW's: a step subtracts lr times this share of each matrix"}});
   add("Training", {{"accumulate", 1, {1, 4096},
                     "parts of a batch, computed in turn: less memory, the same step except for dropout"}});

@@ -35,7 +35,7 @@ const ChoiceTable& all_choices() {
                  {"d_model", 128, {1, 65536}, "width"},
                  {"d_ff", 256, {1, 1 << 20}, "width of the feed-forward network"},
                  {"gated", true, "a gated feed-forward network, as in version 1.1; off: that of version 1.0"},
-                 {"tied", false, "the head is the embedding, as in version 1.0"}},
+                 {"tied", false, "the output head is the embedding, as in version 1.0"}},
        .training = {{"steps", 4000, {1, 1e9}, "training steps"},
                     {"tokens", 4096, {1, 1 << 24}, "tokens of a step, in questions of one length"},
                     {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"},
