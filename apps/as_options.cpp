@@ -12,7 +12,7 @@ namespace {
 
 bool in_word(char c) { return ascii::is_alnum(c) || c == '_'; }
 
-// Where an option's name may begin in a message: after the owner in "randomized: max_position = 0 ...", else at 0.
+// The place after the owner in "randomized: max_position = 0 ...", which is about randomized:max_position=0; or 0.
 size_t behind_owner(const std::string& message, const CLI::App& command) {
   const size_t colon = std::min(message.find(": "), message.size());
   const std::string name = message.substr(0, colon);

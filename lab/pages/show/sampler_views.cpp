@@ -31,7 +31,7 @@ std::vector<double> gaps(const std::vector<double>& p) {
   return between;
 }
 
-// The first scheme's sampler that gives each token its own position, in the form that this scheme reads; or null.
+// The sampler of the first scheme with a position for each token, in the form that the scheme reads; null if none has.
 const Chosen<Sampler>* sampler_of(const Subject& s) {
   for (const Shown& shown : s.shown)
     if (shown.sampler->draw && !shown.sampler->only_offsets) return &shown.sampler;

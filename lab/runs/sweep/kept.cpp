@@ -93,7 +93,7 @@ std::string checksum_of(const std::string& id, const Kept& kept) {
 
 bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(header_of(kind_of(t.run)) + "\n"); }
 
-// Checks the options of the run that its result repeats.
+// Checks the options that a result repeats from its run.
 void check_options(const RunRecord& r, const Trial& t) {
   const auto check = [&](const char* option, const std::optional<std::string>& found) {
     if (found && t.run.has(option) && *found != t.run[option])
