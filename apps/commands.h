@@ -12,7 +12,7 @@ class Commands {
   explicit Commands(CLI::App* of);
   // The command's help ends with help_text() of its full name, "sweep-run".
   CLI::App* add(const char* name, const char* summary, std::function<void()> action);
-  // declare: adds options, and returns the action. Only the typed command is declared, as declaring all of them
+  // declare: adds options, and returns the action. Only the typed command is declared, because declaring all commands
   // would take longer than the rest of the program's start.
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);

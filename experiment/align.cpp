@@ -49,7 +49,7 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
 }
 
 int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
-// The number of passes over a long length in each round of layers.
+// The number of passes at a long length in each round of layers.
 int in_round(const Aligning& how) {
   const bool grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
   return grid ? int(how.grid.size()) : how.mode == AlignMode::log ? 0 : 1;

@@ -49,8 +49,8 @@ struct RowMeans {
   void add(const RowMeans&);
 };
 
-// By layer and head. In a causal model only the last eighth of the queries count, as earlier ones see fewer keys; rows
-// without keys are left out.
+// By layer and head. In a causal model only the last eighth of the queries count, because earlier ones see fewer keys;
+// rows without keys are left out.
 struct Dispersion {
   int layers = 0, heads = 0, keys = 0;
   std::vector<RowMeans> all;  // layer 0's heads, then layer 1's, ...

@@ -7,7 +7,7 @@ namespace poslab {
 Inspection inspection(const Probed& model, const std::vector<int>& lengths, std::function<Inside()> look,
                       const std::vector<int>& points, const std::vector<int>& maps) {
   const double word = sizeof(real);
-  double kept = 0, arrays = 0;  // activations and maps, until the page is made
+  double kept = 0, arrays = 0;  // bytes that stay until the page is made: activations and maps
   Taken all = dispersed_take(model, lengths);
   const double longest = std::min<double>(model.forward(lengths.back()).slots, most_of_biases);
   all.then({3 * word * model.heads * longest * longest, 0});  // logits of biases

@@ -18,7 +18,7 @@ double tokens(const RunSpec& c) {
 }
 
 // Numbers per token and layer that packed windows hold in addition: each document's queries, keys, values and states,
-// and the joined results. Attention weights are fewer, as a document sees no other; how many depends on the draws.
+// and the joined results. Attention weights are fewer, because a document sees no other; how many depends on the draws.
 double copies(const DecoderSpec& spec, const RunSpec& c) {
   const Stack s = stack(spec);
   const double value = spec.gau ? spec.d_ff : s.key_width;

@@ -42,7 +42,7 @@ struct Source {
   std::shared_ptr<Parted> parted = std::make_shared<Parted>();
   const Tokenizer& reader() const { return tokenizer ? *tokenizer : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
-  // The number of tokens that generation chooses among, as an embedding may have more rows (`vocabulary`). 0: all rows,
+  // The number of tokens that generation chooses among; an embedding may have more rows (`vocabulary`). 0: all rows,
   // as Hugging Face does.
   int written() const { return tokenizer ? 0 : tokens(); }
   void check_unchanged() const;  // throws BadInput for a missing or changed text, as window() does

@@ -99,8 +99,8 @@ void check(const RunSpec& c) {
     bad_input("eval_tail = {}: these are too few tokens for {} parts of the loss; count {} or more", tail, parts,
               parts);
   if (tail && packs(c))
-    bad_input("eval_tail = {}: windows of packed documents have no text before their last tokens in common; leave it "
-              "out", tail);
+    bad_input("eval_tail = {}: packed windows of different lengths have different texts before their last tokens; "
+              "leave it out", tail);
   const char* at_test = c["test_positions"] == "same" ? "positions" : "test_positions";
   for (const auto& [option, s, most] :
        {std::tuple{"positions", &drawn, c.whole("train_length")}, {at_test, &tested, longest}})

@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-// A regular file, open for reading. Pipes and devices throw Failure, as reading them might wait or never end.
+// A regular file, open for reading. Pipes and devices throw Failure, because reading them might never end.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);

@@ -107,8 +107,8 @@ void HfTokenizer::read_added(const json& tokens) {
     const int number = number_of(content, t.at("id")), expected = of_model == token_.end() ? next++ : of_model->second;
     if (number != expected)
       bad_input(
-          "{}: the added token {} has the number {}, and the library `tokenizers` gives it {}; load and save the "
-          "tokenizer with it",
+          "{}: the added token {} has the number {}, but the library `tokenizers` gives it {}; load and save the "
+          "tokenizer with that library",
           path_, shown, number, expected);
     const bool normalized = t.value("normalized", false);
     const std::string text = normalized ? pieces_.normalized(NormalizedText(content)).text : content;

@@ -73,7 +73,7 @@ Params::StoredWeights HfWeights::stored() {
   double bytes = 0;
   for (const auto& [name, t] : tensors_) bytes += double(size_of(t.shape)) * bytes_of_number(t.dtype);
   if (device_ != Device::cpu && bytes > backend(device_).free_bytes())
-    bad_input("the weights of {} take {}, and this GPU has {} left; use --device cpu, or a smaller model", folder_,
+    bad_input("the weights of {} take {}, but this GPU has {} left; use --device cpu, or a smaller model", folder_,
               gigabytes(bytes), gigabytes(backend(device_).free_bytes()));
   return [this](const std::string& parameter, int rows, int columns) {
     stop_if_requested();
@@ -104,8 +104,8 @@ void HfWeights::drop_copy(const std::string& tensor, const std::string& of) {
   const size_t bytes = size_t(size_of(a.shape)) * size_t(bytes_of_number(a.dtype));
   if (a.dtype != b.dtype || a.shape != b.shape || std::memcmp(a.at, b.at, bytes) != 0)
     bad_input(
-        "{}: the tensor {} differs from {}, and by {} the model has one matrix for both; save it with the two equal, "
-        "or without {}",
+        "{}: the tensor {} differs from {}, but {} gives the model one matrix for both; save it with equal ones, or "
+        "without {}",
         a.path, tensor, of, config_, tensor);
   tensors_.erase(copy);
 }

@@ -25,7 +25,7 @@ struct Mapped {
 };
 
 // If a mapped file becomes shorter, reading it raises SIGBUS, and the program ends with a one-line message. The list of
-// mappings only grows, as a signal may come at any time; a mapping that has ended has size 0.
+// mappings only grows, because a signal may come at any time; a mapping that has ended has size 0.
 struct Listed {
   const char* at;
   std::atomic<size_t> size;

@@ -11,7 +11,7 @@
 
 namespace poslab::reproduce {
 
-// The trials of an artifact: `lists` in place of the size's lists; `also` adds trials with other lists in their place.
+// The trials of an artifact: `lists` replace the size's lists; each of `also` adds trials with its lists instead.
 struct Trials {
   ValueLists lists;
   std::vector<ValueLists> also = {};

@@ -109,7 +109,7 @@ Alignment of_run(const AlignRequest& r) {
 Alignment of_checkpoint(const AlignRequest& r) {
   t5::English e = t5::english(r.task, r.questions);
   e.sizes = all_lengths(r.how), e.samples = r.samples;
-  e.seed = align_seed;  // a file gives the same questions, but with their documents in another order
+  e.seed = align_seed;  // a file's questions are the same, but their documents have another order
   t5::check(e);
   const Device there = r.device.empty() ? Device::cpu : device(configure({{"device", r.device}}));
   const t5::HfModel model = t5::open_hf_model(r.hf, there);

@@ -22,9 +22,9 @@ struct RecordedTest {
 // Writes both files, with the table's checksum in the record. name: "" for a run's own test. tested: options of run and
 // test.
 void write_test(const std::string& folder, const std::string& name, const Results&, RunRecord, const Choices& tested);
-// The test of this name in a run folder or external checkpoint, or a run's own test. Throws as read_results() and
-// read_record(), Failure if they contradict each other in lengths or scores, and BadInput if the record belongs to
-// another run than config.toml. The own test is also checked by check_own_files().
+// The test of this name in a run folder or external checkpoint; "": the run's own test. Throws as read_results() and
+// read_record() do, Failure if they contradict each other in lengths or scores, and BadInput if the record belongs to
+// another run than config.toml does. The own test is also checked by check_own_files().
 RecordedTest read_test(const std::string& folder, const std::string& name = "");
 // The own test of a trial of a sweep. Its folder may lack config.toml if it was restored from a file of --kept, and a
 // record if eval.csv is the last file of its kind of run.

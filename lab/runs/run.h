@@ -45,8 +45,8 @@ struct Opened {
   // The default length of inputs; 0 for a run, which knows its own. A checkpoint's may be too long for a page.
   int usual_length = 0;
 };
-// text: the text to inspect; for an external checkpoint also a file or folder with the test's texts, in place of the
-// compiler's headers; nullopt: none is read. Throws BadInput and Failure as open_run and open_hf_run do.
+// text: the text to inspect; for an external checkpoint it may also be a file or folder with the test's texts, in place
+// of the compiler's headers; nullopt: none is read. Throws BadInput and Failure as open_run and open_hf_run do.
 Opened open_model(const std::string& folder, const std::string& device = "",
                   const std::optional<std::string>& text = std::nullopt);
 

@@ -1,5 +1,5 @@
 // The seconds of training, over all processes that worked on a run: steps, metrics and checkpoints, but no tests. They
-// are in a file next to the checkpoint, as equal states have equal bytes however often training was stopped. Each
+// are in a file next to the checkpoint, because equal states have equal bytes however often training was stopped. Each
 // checkpoint has its own line there, so that a kill between writing the two files does no harm.
 #pragma once
 #include <chrono>

@@ -44,7 +44,7 @@ std::string table(const Answer& a) {
 
 using page::json;
 
-// A question as in pictures.json (lab/runs/pictures.h).
+// A question in the form of pictures.json (lab/runs/pictures.h).
 json question(const Respondent& asked, const Answer& a) {
   const std::vector<std::string> alphabet = task(asked.config["task"]).alphabet;
   json input = json::array(), expected = json::array(), predicted = json::array(), layers = json::array();

@@ -85,7 +85,7 @@ void name_modules(std::vector<Node>& nodes) {
 constexpr int repeats = 5;
 
 // Repeats a step, on the input of the run's next step. Gradients come from the first repeat, at the run's weights. Each
-// time is the shortest of all repeats, as cold caches and other work only make it longer.
+// time is the shortest of all repeats, because cold caches and other work only add to it.
 std::vector<Node> watched(Learner& learner) {
   const std::any input = learner.draw_longest(learner.adam().step);
   std::vector<Node> all;

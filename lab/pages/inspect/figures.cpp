@@ -13,7 +13,7 @@ using page::Chart, page::Curve, page::Point, page::literal, page::percent;
 
 constexpr size_t max_dots = 1000;    // of a cloud
 constexpr int max_cells = 500;       // cells on a side of an attention map
-constexpr int max_head_cells = 100;  // smaller for one head's map, as there are many
+constexpr int max_head_cells = 100;  // smaller for maps of one head, because there are many
 
 // The digits that a picture can show.
 double rounded(double v) { return std::round(v * 1e4) / 1e4; }

@@ -21,8 +21,8 @@ void check_figure(const std::string& path, const std::string& width);
 // Checks the same for files with these endings, such as "pdf", as --figures lists them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
-// The bytes of `path`: the figures' data, {"figures": [...]}, also for a device such as /dev/stdout, or matplotlib's
-// picture of them. A figure is a part of a document (lab/page/README.md), or a matrix whose cells are numbers.
+// The bytes of `path`: matplotlib's picture of the figures or, for .json and for a device such as /dev/stdout, their
+// data, {"figures": [...]}. A figure is a part of a document (lab/page/README.md), or a matrix whose cells are numbers.
 std::string figure_file(const std::string& path, const nlohmann::json& figures, const std::string& width);
 
 }  // namespace poslab::page

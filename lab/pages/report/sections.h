@@ -63,7 +63,7 @@ json configuration(const std::vector<Group>&, const std::string& out);  // a sec
 json document_of(const std::vector<Group>&, const std::string& out, const std::string& title, json lead,
                  std::string_view markdown, std::map<std::string, json> parts);
 json language_document(const std::vector<Group>&, const std::string& out);  // of language models and T5s
-// text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.
+// text,name,seed,folder, then the columns of eval.csv: a row for each row of every run's eval.csv.
 std::string language_csv(const std::vector<Group>&);
 
 }  // namespace poslab::report

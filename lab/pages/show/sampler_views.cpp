@@ -1,4 +1,4 @@
-// A sampler's draws, and the positions, distances and gaps of each length that occur in training.
+// A sampler's draws, and which positions, distances and gaps of each length occur in training.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -61,7 +61,7 @@ class Folder {
     stop_if_requested();
     const std::string path = path_ + "/" + name;
     make_folder(fs::path(path).parent_path());
-    std::ofstream to(path, std::ios::binary);  // counted without asking the disk each time, as there are thousands
+    std::ofstream to(path, std::ios::binary);  // sizes are counted here: asking the disk for thousands is slow
     if (!(to << bytes) || (to.close(), !to)) failure("cannot write {}: {}", path, std::strerror(errno));
     written.bytes += double(bytes.size());
   }

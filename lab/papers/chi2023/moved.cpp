@@ -17,7 +17,7 @@ std::string aligned(const State& s, AlignMode mode) {
                         .shortest = s.config.whole("train_length"),
                         .longer = steps_beyond(s.config.whole("train_length"), longest_tested(s.config), 4)};
   AlignedTemperatures found = align(probed(s, looked_at), wanted, {}).temperatures;
-  found.layers = found.heads = 0;  // 0: not checked, as only this model uses them
+  found.layers = found.heads = 0;  // 0: not checked, because only this model uses them
   return "aligned:of=" + text_of(found);
 }
 

@@ -46,7 +46,7 @@ End end_with(int status) { return status > 128 ? End{0, status - 128} : End{stat
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept) {
   const OpenFile in = owned_file(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
                  out = owned_file(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  return start(words, *in, *out, {kept});   // if one is not open, the child exits with 127
+  return start(words, *in, *out, {kept});   // if a file could not be opened, the child exits with 127
 }
 
 std::optional<End> ended(pid_t child) {

@@ -16,7 +16,7 @@ pid_t start_poslab(const std::vector<std::string>& words, const std::string& log
 
 struct End {
   int status;  // 0 .. 128
-  int signal;  // 0, or the signal that ended it, also if it exited with status 128 + signal
+  int signal;  // 0, or the signal that ended it, even if it exited with status 128 + signal
 };
 std::optional<End> ended(pid_t child);  // empty while it runs
 

@@ -15,7 +15,7 @@
 namespace poslab::sweep {
 
 // A command of this program that runs after a trial's training, and leaves a file in the run folder. Only this program
-// plans tests: a plan's file contains none, as it may come from anywhere and must not start commands.
+// plans tests: a plan's file contains none, because it may come from anywhere and must not start commands.
 struct TrialTest {
   std::string file;                // "tests/yarn.csv"
   std::vector<std::string> words;  // {"lm", "eval", "{run}", "--out={run}/tests/yarn.csv"}; {run} is that folder.

@@ -17,7 +17,7 @@ namespace {
 
 bool has_begun(const Trial& t, const SweepFolder& folder) { return std::filesystem::exists(folder.run(t)); }
 
-// Joins all threads, also if an exception leaves the scope, like std::jthread, which libc++ 19 does not have.
+// Joins all threads, even if an exception leaves the scope, like std::jthread, which libc++ 19 does not have.
 struct Joined : std::vector<std::thread> {
   ~Joined() {
     for (std::thread& one : *this) one.join();

@@ -4,7 +4,7 @@
 // the same bits as alone, and trials may differ in any option.
 //
 // On a CPU one trial fills all cores, so trials are trained one after the other. It is the same on a GPU with
-// POSLAB_DEBUG, as times of kernels that run at once would mean nothing.
+// POSLAB_DEBUG, because times of kernels that run at once would mean nothing.
 #pragma once
 #include <functional>
 #include <string>

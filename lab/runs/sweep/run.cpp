@@ -169,7 +169,7 @@ class Worker {
     return Child::of_one(folder_.trained(t) ? words_of_test(t) : words_of_training(t), folder_.log(t), claim.file());
   }
 
-  // The next population begins when this one has ended, as most sweeps have trials of about equal length.
+  // The next population begins when this one has ended, because trials of a sweep mostly take about equally long.
   void start_population() {
     std::vector<Claimed> all;
     for (size_t most = size_t(work_.population); all.size() < most;) {
@@ -296,7 +296,7 @@ class Worker {
   std::deque<const Trial*> open_;
   std::vector<Running> running_;
   std::map<const Trial*, int> kills_;
-  std::map<const Trial*, size_t> together_;  // largest population it may join, as another trial may have crashed it
+  std::map<const Trial*, size_t> together_;  // largest population it may join; another trial may have crashed it
   bool stop_sent_ = false;
 };
 

@@ -305,7 +305,7 @@ TEST_CASE("hf: parts of a tokenizer that the library reads in another way are re
               "it takes characters from the end"));
   // ambiguous numbers and names
   CHECK(holds(refused({{"/added_tokens/0/id", 299}}),
-              "the added token \"<|endoftext|>\" has the number 299, and the library `tokenizers` gives it 297"));
+              "the added token \"<|endoftext|>\" has the number 299, but the library `tokenizers` gives it 297"));
   Json again = plain["added_tokens"][0];
   again["lstrip"] = true;
   CHECK(holds(refused({{"/added_tokens/3", again}}),

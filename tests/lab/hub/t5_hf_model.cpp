@@ -279,8 +279,8 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
   for (const char* stack : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {
     CHECK(with(stack, 1) == "");
     CHECK(with(stack, 2) ==
-          fmt::format("2: F/model.safetensors: the tensor {} differs from shared.weight, and by F/config.json the "
-                      "model has one matrix for both; save it with the two equal, or without {}", stack, stack));
+          fmt::format("2: F/model.safetensors: the tensor {} differs from shared.weight, but F/config.json gives "
+                      "the model one matrix for both; save it with equal ones, or without {}", stack, stack));
   }
   CHECK(changed([&](auto& all) {
           const auto head = find(all, "lm_head.weight");
