@@ -27,7 +27,7 @@ struct T5Words {
   std::string hf, task, sizes, questions, positions;  // an external checkpoint and its questions
 };
 
-// The model with another scheme or temperature. weights: computes their checksum.
+// The model with another scheme or temperature. weights: computes the checksum of the model's weights.
 template <class Weights>
 T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
   for (const auto& [name, value] : asked) {

@@ -12,7 +12,7 @@ struct DummyKeys : ExplicitWeights {
   DummyKeys(Transformer n, size_t l, int c) : net(std::move(n)), layer(l), count(c) {}
   const Encoding& inner() const { return *net.encoding().layers[layer]; }
 
-  // z_i / (z_i + count) of the largest weight exp(m_i) / z_i and the largest logit m_i: (B, H, Tq, 1)
+  // z_i / (z_i + count), from the largest weight exp(m_i) / z_i and the largest logit m_i: (B, H, Tq, 1)
   Tensor kept(const Heads& in, const Positions& p, const Span& span) const {
     const Tensor rows = inner().statistics(in, p, span);
     const Tensor weight = slice(rows, 3, 0, 1), logit = slice(rows, 3, 2, 3);

@@ -10,8 +10,8 @@ namespace poslab {
 // The lengths of a run's own training: those of its curriculum, and longer ones that have the same strings; for a text,
 // all up to its window's.
 Lengths trained_lengths(const Choices&);
-// "lengths 1 to 20", or "length 20"; with ", after the training of RUN" for a run with an origin, whose lengths are
-// unknown here.
+// in_words(): "lengths 1 to 20", or "length 20". after_origin(): ", after the training of RUN" for a run with an
+// origin, whose lengths are unknown here.
 std::string in_words(const Lengths&), after_origin(const Choices&);
 // "trained", "unseen", or "unseen in this run" if its origin may have seen it.
 std::string familiarity(const Choices&, int length);

@@ -328,7 +328,7 @@ bool HfPieces::cut(size_t step, const NormalizedText& piece, bool at_start, cons
 }
 
 NormalizedText HfPieces::normalized(NormalizedText text) const {
-  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models triple bytes at most
+  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models at most triple the bytes
   for (const Change& change : changes_)
     if (text = change(text); text.text.size() > most)
       failure("its normalizer makes {} bytes from a text of {}; fetch the tokenizer again", text.text.size(), bytes);

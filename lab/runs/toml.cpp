@@ -22,7 +22,7 @@ std::string option_text(const Kind& kind, const std::string& name, const toml::n
   else if (auto d = node.value_exact<double>())
     text = fmt::format("{}", *d);
   else if (node.is_array())
-    bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", name);
+    bad_input("{} is a list of values, but a run needs one value; `poslab sweep plan` accepts lists", name);
   else
     bad_input("{} is neither a string, a number nor true or false", name);
   const bool read = files == SpelledFiles::read;

@@ -61,7 +61,7 @@ class Session {
   // Throws BadInput if the string is not an input of the task, or is too long for the run, for a drawing of attention,
   // or for the memory.
   Tokens read(const std::string& text) const;
-  Taken takes(const Tokens&) const;  // needed for an answer, without the model's own
+  Taken takes(const Tokens&) const;  // memory and time of an answer, without the model's
   // The printed answer. Throws BadInput as read() does.
   std::string reply(const std::string& text);
   size_t asked() const { return asked_.size(); }

@@ -34,8 +34,8 @@ struct Group {       // the lines of one task or text, which share charts
 
 std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind; they must outlive the lines
 
-bool same_tokens(const Line&, const Line&);  // of language models: else only bits per byte can be compared
-bool same_test(const Line&, const Line&);    // of language models: the same tokens of the same windows count
+bool same_tokens(const Line&, const Line&);  // for language models: if not, only bits per byte can be compared
+bool same_test(const Line&, const Line&);    // for language models: the same tokens of the same windows count
 bool lengths_differ(const Group&);           // whether their longest tested lengths differ
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.

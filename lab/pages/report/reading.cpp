@@ -56,7 +56,7 @@ std::string subject(size_t all, const std::vector<std::string>& above, const std
   return fmt::format("{} of the {} are", above.size(), all);
 }
 
-// The accuracies at unseen lengths. An interval of a difference is shown for two lines only: of more, scores pick two.
+// The accuracies at unseen lengths. Of more than two lines, the two that are named are picked by score: no interval.
 std::string accuracies(const std::vector<Standing>& all) {
   const Standing &best = all.front(), &worst = all.back();
   if (all.size() == 1)

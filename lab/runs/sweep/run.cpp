@@ -63,7 +63,7 @@ struct Running {
   const Trial* trial;
   Claim claim;
   std::shared_ptr<Child> child;
-  size_t together;  // the trials that the child was given
+  size_t together;  // the number of trials given to the child
   size_t left;      // remaining steps of the trial, the current one among them
   Clock::time_point start;
 };

@@ -133,8 +133,8 @@ void SweepFolder::must_fit(const Trial& t) const {
 }
 
 // The claim is read first: a worker leaves a trial's result or failure before it releases the claim, so a free trial
-// with neither was unfinished at that moment. A held claim counts last: a population releases its claims when all its
-// trials have ended.
+// with neither was unfinished at that moment. A held claim is considered last, because a population holds the claims of
+// its finished trials until all have ended.
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);
