@@ -179,7 +179,7 @@ void run(const CheckWords& w) {
   Spellings spellings;
   for (const std::string& text : w.all ? names_of(all_encodings()) : w.encodings) {
     choose_encoding(text);
-    for (const std::string& part : split(text, '|'))  // layers are independent
+    for (const std::string& part : split(text, '|'))  // each layer's scheme is checked alone
       if (std::find(spellings.begin(), spellings.end(), part) == spellings.end()) spellings.push_back(part);
   }
   for (const std::string& spelling : spellings)

@@ -21,7 +21,7 @@ struct Work { double step, test; };  // FLOPs of a step, the mean over the train
 // The cost of a computation with a trained model, besides the model itself: peak bytes, and FLOPs.
 struct Taken {
   double bytes = 0, flops = 0;
-  void then(const Taken& next);  // adds one that runs after this one
+  void then(const Taken& next);  // adds a computation that runs after this one
   Taken times(double n) const { return {bytes, n * flops}; }
 };
 // Passes of inputs of one length through a trained model without gradients. Tests, alignments, inspections and answers

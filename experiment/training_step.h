@@ -56,7 +56,7 @@ struct Cut {
   Ids of(const Ids&) const;  // their rows
 };
 std::vector<Cut> cuts(const Choices&, int sequences);
-int most_at_once(const Choices&, int sequences);  // the most of a step's sequences at once
+int most_at_once(const Choices&, int sequences);  // the largest number of a step's sequences at once
 
 Tensor most_probable(const Tensor& logits);   // the first of the largest, on the same device          (..., V) -> (...)
 Ids most_probable_ids(const Tensor& logits);  // the same, read by the host

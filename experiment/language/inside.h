@@ -13,7 +13,7 @@ namespace poslab::language {
 // has positions for, or (if maps) so many that the maps of all heads pass 2 GB.
 void check_lengths(const State&, const std::vector<int>& lengths, const std::string& command = "inspect",
                    bool maps = true);
-// The n-th text of the test with this many tokens, and the token after it; on request, of the training text.
+// The n-th text of the test with this many tokens, and the token after it; for another Purpose, of the training text.
 std::vector<int> test_window(const RunSpec&, const Source&, int length, int n, Purpose = Purpose::test_tokens);
 
 // Tokens in readable form: bytes other than ASCII letters become a sign or a number.

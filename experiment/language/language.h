@@ -101,7 +101,7 @@ struct AtLength {
   int length = 0;
   bool repeated = false;
   int64_t samples = 0;                           // windows
-  double loss = 0, accuracy = 0;                 // nats a token; share of tokens that were the most probable one
+  double loss = 0, accuracy = 0;                 // nats a token; share of tokens that the model found most probable
   double bits_per_byte = 0;                      // the loss of all tokens over the bytes of their text
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
