@@ -30,7 +30,7 @@ PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` runs a pass that reads an answer, and returns the most probable
-// symbol of each slot; `first` is its result for an answer of any symbols. A pass over x ; a gives for each slot the
+// symbol of each slot; `first` is its result for an arbitrary answer. A pass over x ; a gives for each slot the
 // symbol that follows the part of a before it, so a slot is final once all before it are: after n passes the first n
 // symbols equal decoding one by one, and an answer that a pass does not change is complete. A model that is right needs
 // two passes, and no model needs more than O. Factors that depend on the number of tokens see the whole sequence.

@@ -38,8 +38,8 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   const Chosen<Sampler>& drawn = is("positions") ? c.positions : c.test_positions;
   const int parts = int(of_positions ? parts_in_turn(drawn) : is("encoding") ? parts_in_turn(c.scheme) : 1);
   if (of_positions && parts > 1 && embedding_alone(c.scheme))
-    return fmt::format("layers take its {} parts in turn, but {} reads only the first, as it adds to the embedding, "
-                       "before all layers; give positions one part", parts, c.scheme.spelled());
+    return fmt::format("layers take its {} parts in turn, but {} reads only the first, because it adds to the "
+                       "embedding, before all layers; give positions one part", parts, c.scheme.spelled());
   if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads only how far apart two positions are, or none; choose an encoding that reads them, "

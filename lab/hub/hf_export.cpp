@@ -79,8 +79,8 @@ std::string weights(const State& state, Pairing pairing) {
     all.push_back(
         {name, e.name == "embedding" ? e.tensor : as_stored(e.tensor, head, turns ? pairing : Pairing::half)});
   }
-  // LLaMA's attention_bias includes the output. Qwen 2 has no output bias, but transformers would split the texts of a
-  // Qwen 2 model by Qwen 2's rules, whatever the tokenizer.json says.
+  // With LLaMA's attention_bias the output projection has a bias, too. Qwen 2 has none there, but transformers would
+  // split the texts of a Qwen 2 model by Qwen 2's rules, whatever the tokenizer.json says.
   for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
     all.push_back(
         {name_of(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});

@@ -19,8 +19,8 @@ namespace {
 std::string line_of(const std::string& spelled, const std::string& what, int slots) {
   if (what.find(" is ") != what.npos)                               // for any strings
     return fmt::format("{}: {}, so it changes nothing here; take a smaller one", spelled, what);
-  return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
-                     "smaller one, such as 0.5L, half of the trained length, or longer strings",
+  return fmt::format("{}: {} is not reached, because the longest string has {} slots, so it changes nothing here; "
+                     "take a smaller one, such as 0.5L, half of the trained length, or longer strings",
                      spelled, what, slots);
 }
 
@@ -175,13 +175,13 @@ void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) 
   if (!Progress::shown) return;
   each_part(scheme.spelled(), [](const std::string& part) {
     if (part == "calibrated")
-      tell(log_of_thread(), "calibrated has the biases of an example, {}, as none are given; `poslab calibrate RUN` "
-                            "writes those of a run into a FILE, for calibrated:of=@FILE\n",
+      tell(log_of_thread(), "calibrated has the biases of an example, {}, because none are given; `poslab calibrate "
+                            "RUN` writes those of a run into a FILE, for calibrated:of=@FILE\n",
            choose_encoding(part).choices["of"]);
     return part;
   });
   if (sampler.thing.name == "given" && sampler.spelled() == "given")
-    tell(log_of_thread(), "given has the positions of an example, {}, as none are given; write your own as "
+    tell(log_of_thread(), "given has the positions of an example, {}, because none are given; write your own as "
                           "given:at=@FILE\n", sampler.choices["at"]);
 }
 

@@ -187,7 +187,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   std::string said = summary(l, c, all, {});
   if (place.nowhere) {
     said += fmt::format(
-        "\nnot kept, as it is another model than the run's: --name NAME keeps it in {}, -o FILE "
+        "\nnot kept, because it is another model than the run's: --name NAME keeps it in {}, -o FILE "
         "elsewhere",
         folder);
   } else if (!place.file.empty()) {

@@ -151,7 +151,7 @@ check 'it is one of 5 positions' "$program" train "${small[@]}" --encoding rerop
   --out five
 check 'with the same losses' cmp open/metrics.jsonl five/metrics.jsonl
 says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
-  "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, as the longest string has [0-9]* slots'
+  "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, because the longest string has [0-9]* slots'
 }
 sed 's/rerope:window=0.5L/rerope/' open/config.toml > left.toml
 check 'a file leaves it open' "$program" train --config left.toml --out left

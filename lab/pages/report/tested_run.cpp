@@ -114,7 +114,7 @@ void describe_text(TestedRun& run) {
     return;
   }
   if (is_hf_folder(run.folder)) {
-    run.text = "a text for the test only, as the model was trained elsewhere";
+    run.text = "a text for the test only, because the model was trained elsewhere";
     return;
   }
   const TextRecord text = text_of(run.folder);

@@ -18,7 +18,7 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without config, with only "text" of its files, or ""; eval.csv
+  std::string result, tested;  // result: result.json, without config, of "files" only "text"; or "". tested: eval.csv
   std::map<std::string, std::string> tests;  // further tests and records, by file name
 };
 std::string text_read(const Kept&);  // the checksum of the text; "": there is none, or the line is older

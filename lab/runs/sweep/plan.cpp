@@ -102,7 +102,7 @@ Plan plan_of(const std::string& all, const std::string& source) {
       if (const auto [old, fresh] = lines.emplace(plan.back().id, number); !fresh)
         bad_input("line {} is the same trial; remove one of the two", old->second);
       if (const Kind& kind = kind_of(plan.back().run); kind != kind_of(plan))
-        bad_input("a trial of `poslab {}`, and those before it are of `poslab {}`; a plan has one kind",
+        bad_input("this is a trial of `poslab {}`, but those before it are of `poslab {}`; a plan has one kind",
                   kind.command("train"), kind_of(plan).command("train"));
     } catch (const BadInput& e) { bad_input("{}, line {}: {}", source, number, e.what()); }
   }

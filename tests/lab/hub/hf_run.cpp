@@ -122,7 +122,7 @@ TEST_CASE("lm eval and lm generate: an option without effect on a checkpoint is 
   CHECK(holds(told_by(folder, fmt::format("lm generate --hf {} --prompt the --count 2", model)),
               generation + ": repetition_penalty would change the text, but poslab ignores it\n"));
   CHECK(holds(told_by(folder, test_of_qwen("rope", "--temperature log_n:length=4096,only_longer")),
-              "length = 4096 is not reached, as the longest string has 64 slots, so it changes nothing here"));
+              "length = 4096 is not reached, because the longest string has 64 slots, so it changes nothing here"));
 }
 
 TEST_CASE("lm eval and lm generate: --threads 0 takes all cores, and an invalid number of threads is refused") {

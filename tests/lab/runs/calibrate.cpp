@@ -87,11 +87,11 @@ TEST_CASE("calibrated and given without numbers: a training says that they use t
     CHECK(p.status() == 0);
     return p.output();
   };
-  const std::string biases = "calibrated has the biases of an example, all -1:0.6 0:0.3, as none are given; `poslab ";
+  const std::string biases = "calibrated has the biases of an example, all -1:0.6 0:0.3, because none are given; ";
   CHECK(holds(output("one", "rope|calibrated", "sequential"), biases));
   CHECK(!holds(output("two", "calibrated:of=all -1:0.5 0:0.3", "sequential"), "of an example"));
   CHECK(holds(output("three", "rope", "given"),
-              "given has the positions of an example, 0 1 2 4 8 16 32 64, as none are given"));
+              "given has the positions of an example, 0 1 2 4 8 16 32 64, because none are given"));
 }
 
 TEST_CASE("calibrate: a run is trained, calibrated, and trained again; the result needs no file") {

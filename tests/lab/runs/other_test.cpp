@@ -337,7 +337,7 @@ TEST_CASE("other tests: a language model's with another encoding is kept only un
   const std::string own = own_test_files(run);
   const std::string printed = run_in(folder, "lm eval " + run + " --encoding alibi");
   CHECK(holds(printed, "repeated: accuracy"));
-  CHECK(holds(printed, "not kept, as it is another model than the run's: --name NAME keeps it in " + run));
+  CHECK(holds(printed, "not kept, because it is another model than the run's: --name NAME keeps it in " + run));
   CHECK(other_tests(run).empty());
   run_in(folder, "lm eval " + run + " --encoding alibi --times 2 --name alibi");
   run_in(folder, "lm eval " + run + " --times 1/2");

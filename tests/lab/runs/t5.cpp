@@ -136,7 +136,7 @@ TEST_CASE("a stopped run of a T5 continues to the same bits; its figures are rea
   CHECK(read_results(folder / "o.csv", t5_kind())[0].length() == 32);
   Program unsaid(folder, "t5 eval " + folder / "torn" + " --temperature constant:tau=0.5");
   CHECK(unsaid.status() == 0);
-  CHECK(holds(unsaid.output(), "not kept, as it is another model than the run's: --name NAME keeps it in "));
+  CHECK(holds(unsaid.output(), "not kept, because it is another model than the run's: --name NAME keeps it in "));
   CHECK(read_file(folder / "torn/eval.csv") == csv);
   CHECK(other_tests(folder / "torn").empty());
   Program longer(folder, "t5 eval " + folder / "torn" + " --lengths 32 --samples 4");
