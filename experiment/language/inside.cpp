@@ -72,8 +72,8 @@ void check_lengths(const State& s, const std::vector<int>& lengths, const std::s
   const int most = maps ? std::min(room, fits) : room;
   for (const int length : lengths)
     if (length < 2 || length > most)
-      bad_input("{}: length {} of a language model; ask for 2 to {} tokens{}", command, length, most,
-                maps && most == fits ? ": the attention of all heads is kept" : "");
+      bad_input("{}: length {} does not fit this language model; ask for 2 to {} tokens{}", command, length, most,
+                maps && most == fits ? ", because the attention of all heads is kept" : "");
 }
 
 std::vector<int> test_window(const RunSpec& c, const Source& source, int length, int n, Purpose purpose) {

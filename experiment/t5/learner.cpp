@@ -135,7 +135,7 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
   const int length = o.length ? o.length : state.config.whole("train_length"),
             questions = state.config.whole("eval_samples");
   if (length < shortest_retrieval)
-    bad_input("view: length {} of a T5; ask for {} tokens or more", length, shortest_retrieval);
+    bad_input("view: length {} is too short for a T5; ask for {} tokens or more", length, shortest_retrieval);
   if (o.number > questions)
     bad_input("--sample {}: the test has {} questions at each length (eval_samples); ask for one of these", o.number,
               questions);

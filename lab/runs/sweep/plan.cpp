@@ -22,7 +22,7 @@ Trial read_trial(const std::string& line) {
   if (line.find_first_not_of(" \t\r") == line.npos) bad_input("it is empty; remove it");
   ordered_json all = try_json(line);
   if (!all.is_object() || !all.contains("id"))
-    bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
+    bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes a plan");
   Trial t;
   t.id = all["id"].dump();
   t.id = t.id.substr(1, t.id.size() - 2);

@@ -60,7 +60,7 @@ Repeated held_to(const Kept& before, const Kept& now) {
 Repeated rerun(const std::string& trial, const std::string& out, int threads) {
   const size_t hash = trial.find('#');
   if (hash == std::string::npos || hash == 0 || hash + 1 == trial.size())
-    bad_input("{} names no trial; write FOLDER#ID, as results/table1-tiny#4a8dbb", trial);
+    bad_input("{} names no trial; write FOLDER#ID, as in results/table1-tiny#4a8dbb", trial);
   const std::string folder = trial.substr(0, hash), plan_path = folder + "/plan.jsonl";
   if (std::filesystem::exists(folder + "/config.toml"))
     bad_input("{} is a run, but rerun needs a trial of a sweep; to train it again, use poslab train --config {} "

@@ -88,7 +88,7 @@ TEST_CASE("a sweep of language models: the plan names their command, and misfits
   const Plan of_tasks = make_plan(tiny_sweep, "tasks.toml");
   write_file(folder / "plan.jsonl", plan_lines(plan) + plan_lines(of_tasks));
   CHECK(
-      holds(refusal([&] { read_plan(folder / "plan.jsonl"); }), "line 5: this is a trial of `poslab train`, but those"));
+      holds(refusal([&] { read_plan(folder / "plan.jsonl"); }), "line 5: this is a trial of `poslab train`, but"));
   keep_plan(of_tasks, SweepFolder(folder / "out"));
   CHECK(holds(refusal([&] { keep_plan(plan, SweepFolder(folder / "out")); }), "choose another --out"));
 }
