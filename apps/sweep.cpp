@@ -50,7 +50,7 @@ PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
 void plan_command(const SweepWords& w) {
   if (w.file.ends_with(".jsonl"))
     bad_input(
-        "{0} is a plan by its name, but a plan is made from a TOML file; to run it use `poslab sweep run {0} --out "
+        "{0} has the name of a plan, but plans are made from TOML files; to run it use `poslab sweep run {0} --out "
         "FOLDER`",
         shell_path(w.file));
   const Plan plan = make_plan(read_input(w.file), w.file);

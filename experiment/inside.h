@@ -23,7 +23,7 @@ struct Sample {
   // a pass over the input, without gradients or dropout; the learner must outlive it
   std::function<void(Trace&)> pass = {};
 };
-// Tensors of (H, T, T) numbers that a layer with this encoding makes.
+// The number of (H, T, T) tensors that a layer with this encoding makes.
 double matrices_of(const Chosen<Scheme>&, const ModelShape&);
 
 struct Inside {

@@ -1,5 +1,5 @@
-// Does sharper attention add to randomized positions? Every scheme with plain and with randomized positions, crossed
-// with seven temperatures. And the effects of a longer string, one at a time.
+// Does sharper attention add to randomized positions? Every scheme with plain and with randomized positions is crossed
+// with seven temperatures. The effects of a longer string are also measured, one at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
