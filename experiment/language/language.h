@@ -33,7 +33,7 @@ struct Source {
   std::vector<int> ends{};                       // tokens that end a text
   // Throws BadInput for a missing or changed text; absent: it is unchanged. Writing needs only its tokens.
   std::function<void()> check_text{};
-  struct Parted {  // the text in documents, parted once for each separator and side
+  struct Parted {  // the documents of the text, split once for each separator, in training and test
 #ifndef __wasm__     // a page has one thread
     std::mutex mutex;
 #endif
@@ -106,9 +106,9 @@ struct AtLength {
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
-// Repeated texts have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they
-// are ends of windows of the longest tested length, only their last tokens count, and the parts divide these. Throws
-// Stopped.
+// Repeated texts have a unit of twice the trained length, or half of `length` if that is less. With eval_tail the
+// windows are ends of windows of the longest tested length, only their last tokens count, and the parts divide these.
+// Throws Stopped.
 AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
 // The largest number of windows from which its eval_samples are drawn; if there are more samples, some repeat.
 int64_t windows(const RunSpec& c, const Source&, int length, bool repeated);

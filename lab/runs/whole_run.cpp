@@ -170,7 +170,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   Settings of_test = settings;
   std::erase_if(of_test, [](const auto& s) { return s.first == "device"; });
   RunSpec c = l.config().with(of_test);
-  // repeating the run's own options makes no other test
+  // an option that repeats the run's own value makes no other test
   for (const std::string trained : {"positions", "temperature"})
     if (const std::string of = "test_" + trained; c.has(of) && l.config()[of] == "same" && c[of] == c[trained])
       c.set(of, "same");
