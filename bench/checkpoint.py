@@ -1,4 +1,4 @@
-"""The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint by transformers.
+"""The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint that transformers wrote.
 
 `name` is the subcommand of poslab_bench, generate or t5; its peers are bench/peers/transformers_NAME.py and
 jax_NAME.py. With --precision bf16 all sides read 16-bit weights, and poslab in fp32 takes turns with them.
@@ -15,7 +15,7 @@ from sides import ROOT, built
 
 
 def parser(about, peers, turns, seconds):
-    """The options of both programs. `turns`: the words for --seconds in its help text."""
+    """The options of both programs. `turns` names the thing that --seconds limits, for its help text."""
     cores = len(os.sched_getaffinity(0))
     parser = command.parser(about)
     parser.add_argument("--threads", type=command.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
@@ -35,7 +35,7 @@ def parse(parser, peers):
     return options
 
 
-FP32 = "poslab fp32"  # the name under which poslab in bf16 is compared
+FP32 = "poslab fp32"  # the name of the side that poslab in bf16 is compared with
 
 
 @contextlib.contextmanager
@@ -48,8 +48,8 @@ def written(options, name):
 
 
 def commands(options, name, peers, folder, threads):
-    """Pairs of a side's name, poslab's first, and the command that starts it. peers: {name: the first word of its file
-    and its own options}."""
+    """Pairs of a side's name and the command that starts it; poslab's pair comes first. peers: {name: [the first word
+    of its file's name, its own options...]}."""
     shared = ["--threads", threads, "--device", options.device]
     ours = lambda form: [options.program, name, "--hf", f"{folder}/{form}", "--matmul", form, *shared]
     yield "poslab", ours(options.precision)

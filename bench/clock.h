@@ -16,8 +16,8 @@ double timed(const Run& run) {
   return seconds_since(start);
 }
 
-// The shortest of at least 5 runs, and as many as fit into the given seconds, as other work on the machine only adds
-// time.
+// The shortest of at least 5 runs, and of as many more as fit into the given seconds: other work on the machine only
+// adds time.
 template <class Run>
 double fastest(double seconds, const Run& run) {
   double best = 1e9;

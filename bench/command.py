@@ -1,5 +1,5 @@
-"""The common part of compare.py, generate.py and t5.py: options, the names of processor and commit, results, and
-exits."""
+"""The common part of compare.py, generate.py and t5.py: options, the names of the processor and the commit, results,
+and exits."""
 
 import argparse
 import csv
@@ -41,7 +41,7 @@ def check(parser, options, peers, remedy):
 
 
 def processor():
-    """Its name, with the family, as virtual machines may name generations alike; AMD: 25 for Zen 3 and 4, 26 for 5."""
+    """The processor's name with its family, as generations may share a name; AMD: 25 is Zen 3 and 4, 26 is Zen 5."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
         facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -57,7 +57,7 @@ def short_name():
 
 
 def commit(program=""):
-    """The commit of the program's bundle, or of the working tree, with -dirty if it differs in more than kept results.
+    """The commit of the program's bundle, or of the working tree, with -dirty if anything but kept results has changed.
     None outside git and bundles."""
     bundled = ROOT / ".bundle/commit"
     if bundled.exists() and (".bundle" in pathlib.Path(program).parts or not (ROOT / ".git").exists()):
@@ -71,8 +71,8 @@ def commit(program=""):
 
 
 def keep_row(path, row, tree):
-    """Writes rows into a table, with their commit; a new row replaces the one with the same first cell. Nothing is
-    written if commit() found a changed tree before the first row."""
+    """Writes rows into a table, with their commit; a new row replaces the row with the same first cell. Writes nothing
+    if the tree had changes before the first row was measured."""
     if not tree or tree.endswith("-dirty"):
         return
     row = {**row, "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()}
@@ -106,7 +106,7 @@ def save(path, task, results, program="", **more):
 
 
 def run(main):
-    """Runs main(), and closes its sides even after an interrupt, as paused sides would not end by themselves."""
+    """Runs main(), and closes its sides even after an interrupt: paused sides would not end by themselves."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         main()

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""poslab beside PyTorch (eager and compiled) and JAX: training steps, evaluation and memory, in one run.
+"""Compares poslab with PyTorch (eager and compiled) and JAX in one run: training steps, evaluation and memory.
 
-For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
-and must agree: a side that disagrees is named and counts in no ratio, and the status is 1. Then the sides take turns of
-a few steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that conditions are the
-same for all. Large products take turns, too, and give the ceiling. Standard library only.
+For each configuration all sides start and compute loss, logits and all gradients of one batch from equal weights. They
+must agree: a side that disagrees is named and left out of all ratios, and the exit status is 1. Then the sides take
+turns of a few steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that conditions
+are the same for all. Large products take turns, too, and give the ceiling. Needs only the standard library.
 
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
-    bench/compare.py --schemes             # the most used schemes, beside none and beside PyTorch, at 20+20 slots
+    bench/compare.py --schemes             # the most used schemes, compared with none and with PyTorch, at 20+20 slots
     bench/compare.py --decoder             # the causal decoder: 6 layers of width 256, windows of 256 tokens, batch 16
     bench/compare.py --decoder --sizes 12,768,12,2048 --length 4096 --batch 4 --encoding rerope:window=512
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --device cuda --precision tf32        # on a GPU, where products may round to TF32
-    bench/compare.py --precision bf16 --positions sequential      # factors of products in bf16, beside poslab's fp32
+    bench/compare.py --precision bf16 --positions sequential      # products of bf16 factors, and poslab's in fp32
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
@@ -53,7 +53,7 @@ class Configuration:
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed = options, batch, [], {}
         self.agreed, self.disagreed = {}, {}
-        self.beside = {}  # poslab with other products, in the same turns
+        self.beside = {}  # poslab with other settings, in the same turns
         self.ceiling, self.ceiling_rates = None, []
         try:
             self.start(task, (batch, threads, encoding, positions), more)
@@ -81,7 +81,7 @@ class Configuration:
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
     def attempt(self, name, act):
-        """The result of act(), or None if a peer exits, which is then left out. poslab itself must not exit."""
+        """The result of act(). None if a peer exits: it is then left out. An exit of poslab itself is raised."""
         try:
             return act()
         except (Ended, BrokenPipeError) as e:
@@ -172,9 +172,9 @@ def measure(options, what, length, threads, encoding, positions):
 
 
 def example(options, threads, encoding, positions):
-    """Mean time of the first steps of the example preset's curriculum, extrapolated to all of them."""
+    """The mean time of the first steps of the example preset's curriculum, extrapolated to all its steps."""
     task, batch = EXAMPLE["task"], EXAMPLE["batch"]
-    # 40 lengths would be 40 compilations of a minute: torch compiles once for all lengths.
+    # For 40 lengths torch would compile 40 times for a minute: --dynamic compiles once for all lengths.
     c = Configuration(options, task, batch, threads, encoding, positions, ["--dynamic"])
     try:
         sizes = c.ours.ask(f"lengths {options.example_steps}")["sizes"]
@@ -236,24 +236,24 @@ def parse():
     parser.add_argument("--encoding", action="append", help="may be repeated; default: the first six")
     parser.add_argument("--positions", action="append", choices=["sequential", "randomized"], help="default: both")
     parser.add_argument("--what", type=names, default=["train", "eval"], help="train,eval")
-    parser.add_argument("--length", type=numbers, help="of training inputs; default: 20,40, and 256 for the decoder")
+    parser.add_argument("--length", type=numbers, help="of training inputs; default: 20,40; for the decoder 256")
     parser.add_argument("--eval-length", type=numbers, default=[500])
     parser.add_argument("--threads", type=numbers, default=all_threads, help="for each side; default: 1, 2, all cores")
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
-    parser.add_argument("--batch", type=int, help="default: 128, and 16 for the decoder")
+    parser.add_argument("--batch", type=int, help="default: 128; for the decoder 16")
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
-    parser.add_argument("--seconds", type=float, default=5, help="time of a configuration's turns, at least 3 rounds")
-    parser.add_argument("--peers", type=names, help="default: all; jax knows the first six")
+    parser.add_argument("--seconds", type=float, default=5, help="time for a configuration's turns, at least 3 rounds")
+    parser.add_argument("--peers", type=names, help="default: all; jax has only the first six encodings")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
-    parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, beside PyTorch")
+    parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, compared with PyTorch")
     parser.add_argument("--decoder", action="store_true", help="the causal decoder with rope, windows of 256 tokens")
     parser.add_argument("--sizes", default="6,256,8,688", help="of the decoder: layers, width, heads, d_ff")
-    parser.add_argument("--cublas", action="store_true", help="on a GPU: poslab with --products cublas beside it")
+    parser.add_argument("--cublas", action="store_true", help="on a GPU: also poslab with --products cublas")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="that of all products; tf32 on a GPU")
+    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of all matrix products; tf32 on a GPU")
     parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
@@ -263,15 +263,15 @@ def parse():
         options.threads = [cores]  # threads only feed the GPU
     rerope = options.decoder and any(name.startswith("rerope:window=") for name in options.encoding or [])
     if unknown := [name for name in options.encoding or [] if name not in SCHEMES and not rerope]:
-        parser.error(f"--encoding {', '.join(unknown)}: it takes {', '.join(SCHEMES)}; with --decoder rope and "
+        parser.error(f"--encoding {', '.join(unknown)}: known are {', '.join(SCHEMES)}; with --decoder, rope and "
                      "rerope:window=N")  # fmt: skip
     known = PEERS | (ON_GPU if options.device == "cuda" else {}) | (REROPE if rerope else {})
     if options.peers is None:
         options.peers = [name for name in known if name != "jax" or not options.schemes]
     if options.precision == "tf32" and options.device == "cpu":
-        parser.error("--precision tf32: processors have no such products; it needs --device cuda, or say fp32 or bf16")
+        parser.error("--precision tf32: the CPU has no TF32 products; add --device cuda, or choose fp32 or bf16")
     if others := set(options.what) - {"train", "eval"}:
-        parser.error(f"--what {', '.join(others)}: it takes train, eval or both")
+        parser.error(f"--what {', '.join(others)}: known are train and eval")
     command.check(parser, options, known, "run bench/venv.sh")
     if options.scaling:
         options.what, options.peers = ["train"], []
@@ -295,7 +295,7 @@ def configurations(options):
             for threads in options.threads:
                 for encoding in options.encoding or ENCODINGS:
                     for positions in options.positions or ["sequential", "randomized"]:
-                        if encoding != "none" or positions == "sequential" or options.positions:  # `none` reads none
+                        if encoding != "none" or positions == "sequential" or options.positions:  # `none` has none
                             yield what, length, threads, encoding, positions
 
 
@@ -319,7 +319,7 @@ def main():
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
-    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns, 28 to start, agree and compile:")
+    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns, and 28 s to start, agree and compile:")
     print(f"{minutes:.0f} minutes, or less if torch has compiled some of it before")
     for number, wish in enumerate(wanted, 1):
         if sys.stderr.isatty():

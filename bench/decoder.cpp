@@ -28,7 +28,7 @@ Tensor noise(const Shape& shape, uint32_t site) {
   return x;
 }
 
-// Attention of one layer over all tokens.
+// Times the attention of one layer over all tokens.
 struct Prefill {
   std::unique_ptr<Encoding> layer;
   Tensor q, k, v;
@@ -53,7 +53,7 @@ struct Prefill {
   }
 };
 
-// One more token after the cached ones.
+// Times one more token after the cached ones.
 struct OneMore {
   Params params{1};
   Decoder net;
@@ -110,7 +110,7 @@ void time(const char* what, double seconds) {
 
 void time_decoder() {
   const NoGrad no_gradient;
-  fmt::print("{} {}, {} threads; x: times RoPE\n", isa(), sizeof(real) == 4 ? "float" : "double", threads());
+  fmt::print("{} {}, {} threads; x: relative to RoPE\n", isa(), sizeof(real) == 4 ? "float" : "double", threads());
   time<Prefill>("attention of one layer over T tokens", 3);
   time<OneMore>("one more token after T cached ones, 6 layers", 3);
 }

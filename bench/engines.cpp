@@ -24,7 +24,7 @@ using TimedStep = std::function<void()>;
 
 struct Model {
   std::string name, size;
-  std::function<TimedStep(const std::string& products)> make;       // with the same weights and inputs each time
+  std::function<TimedStep(const std::string& products)> make;       // weights and inputs are the same each time
 };
 
 // 5 layers of width 64, 128 strings.

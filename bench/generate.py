@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tokens a second that poslab writes, beside transformers with the same checkpoint: ./dev bench generate.
+"""Compares poslab with transformers on the same checkpoint, in generated tokens a second: ./dev bench generate.
 
 The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
-sides read 32 tokens, continue them greedily by 256, and must write the same tokens; in bf16, where near ties may be
-decided differently, their logits after the prompt must be within 5 % of poslab's in fp32. Then they take turns, A B C,
-C B A, ..., each alone on the cores while the others are stopped.
+sides read 32 tokens, continue them greedily by 256, and must generate the same tokens. In bf16 rounding may decide near
+ties differently; there the logits after the prompt must be within 5 % of poslab's in fp32. Then the sides take turns, A
+B C, C B A, ..., each alone on the cores while the others are stopped.
 """
 
 import math
@@ -22,7 +22,7 @@ PEERS = {"transformers": ["transformers"], "transformers static": ["transformers
 
 def parse():
     parser = checkpoint.parser(__doc__, PEERS, "turns", seconds=60)
-    parser.add_argument("--size", default="32+256", help="tokens of the prompt, and after it; default: 32+256")
+    parser.add_argument("--size", default="32+256", help="tokens of the prompt + generated tokens; default: 32+256")
     parser.add_argument("--out", help="a JSON file with all times")
     return checkpoint.parse(parser, PEERS)
 
@@ -45,7 +45,7 @@ def measure(options, folder, threads):
                 sides = [side for side in sides if side.name != name or side.close()]
         if options.precision == "fp32":
             if differ := [name for name, of in said.items() if of["tokens"] != said["poslab"]["tokens"]]:
-                sys.exit(f"{', '.join(differ)} and poslab write different tokens; nothing was timed")
+                sys.exit(f"{', '.join(differ)} and poslab generate different tokens; nothing was timed")
         else:
             exact, most = said[checkpoint.FP32]["logits"], PRECISIONS[options.precision][1]
             off = {name: math.dist(of["logits"], exact) / math.hypot(*exact) for name, of in said.items()}

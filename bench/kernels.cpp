@@ -18,7 +18,7 @@ using test::OpCase;
 using test::Tensors;
 using Clock = std::chrono::steady_clock;
 
-// A scalar whose gradient with respect to each element of y is 1.   written: the time when that gradient was complete
+// A scalar whose gradient with respect to each element of y is 1. Sets `written` to the time when dy is complete.
 Tensor seed(const Tensor& y, Clock::time_point& written) {
   return record("seed", Tensor::full({1}, 0), {y}, [y, &written](const real*) {
     std::fill_n(y.grad_accumulator().at, y.size(), real(1)), written = Clock::now();
@@ -30,7 +30,7 @@ struct Time {
   void take(const Time& t) { forward = std::min(forward, t.forward), backward = std::min(backward, t.backward); }
 };
 
-// The shortest of many runs, as other work on the machine only adds time.
+// The shortest of many runs: other work on the machine only adds time.
 Time measure(const OpCase& c) {
   Tensors x = test::inputs(c);
   if (c.differentiable)
@@ -49,7 +49,7 @@ Time measure(const OpCase& c) {
   return best;
 }
 
-// Kernels that work row by row, with rows of n: keys, channels or classes.
+// Kernels that work row by row, with rows of length n: n keys, channels or classes.
 std::vector<OpCase> row_cases(int n) {
   constexpr int rows = 2048, batch = 16, heads = 4, queries = 32, head = 8;
   const Shape x = {rows, n}, q = {batch, queries, heads, head}, k = {batch, n, heads, head};

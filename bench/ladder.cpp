@@ -22,10 +22,10 @@
 namespace poslab {
 namespace {
 
-// c = a b of n x n numbers, row by row.
+// c = a b for matrices of n x n numbers, stored row by row.
 using Loops = void (*)(int n, const real* a, const real* b, real* c);
 
-// A sum for each number of c. Each addition waits for the previous one, and b's column is read from n rows.
+// One dot product for each number of c. Each addition waits for the previous one; a column of b lies in n rows.
 void dots(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -35,8 +35,8 @@ void dots(int n, const real* a, const real* b, real* c) {
     }
 }
 
-// The same terms, row by row: the inner loop runs along rows of b and c, so that the compiler vectorizes it. All of b
-// is read again for each row of c.
+// The same terms, row by row: the inner loop runs along a row of b and a row of c, so that the compiler vectorizes it.
+// All of b is read again for each row of c.
 void rows(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) c[i * n + j] = 0;
@@ -59,7 +59,7 @@ void blocks(int n, const real* a, const real* b, real* c) {
 struct Rung {
   std::string name;
   std::function<const real*()> run;  // returns c
-  double most_off;                   // difference from the first rung, relative to the largest number
+  double most_off;                   // allowed difference from the first rung, relative to the largest number
 };
 
 bool has_vdpbf16ps() {

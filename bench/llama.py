@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tokens a second of a LLaMA of transformers with poslab's attention beside its own: ./dev bench llama.
+"""Compares poslab's attention with transformers' own in a LLaMA of transformers, in tokens a second: ./dev bench llama.
 
-A random LLaMA of 6 layers of width 256 with 8 heads of keys, float32, on all cores; PyTorch does all but attention. The
+A random LLaMA in float32 on all cores: 6 layers of width 256, with 8 heads of keys; PyTorch does all but attention. The
 sides take turns, A B C D, D C B A, ...; the median of their times is reported. sdpa and eager are the attention of
-transformers with RoPE; the others are pt.patch(model, ENCODING), where rope computes the same as those. If nothing is
-uncommitted, the results are kept in bench/results/llama.csv, and results/readme.py --write puts them into
+transformers with RoPE. The other sides are pt.patch(model, ENCODING); with rope it computes the same as sdpa and eager.
+If nothing is uncommitted, the results are kept in bench/results/llama.csv, and results/readme.py --write puts them into
 docs/torch.md.
 """
 

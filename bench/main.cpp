@@ -1,4 +1,4 @@
-// poslab_bench measures poslab. bench/compare.py drives `serve` and `ceiling`, bench/generate.py `generate`, and
+// poslab_bench measures poslab. bench/compare.py starts `serve` and `ceiling`, bench/generate.py `generate`, and
 // bench/t5.py `t5`; `kernels`, `naive`, `schemes`, `products`, `ladder` and `decoder` print tables.
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-// The given settings.
+// The given options as settings.
 poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   poslab::Settings settings;
   for (const auto& [name, word] : words)
@@ -55,23 +55,23 @@ int main(int count, char** words) {
       ->delimiter(',')
       ->expected(4);
   CLI::App* ops =
-      app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
+      app.add_subcommand("kernels", "every op at the sizes of training, and products against OpenBLAS and oneDNN");
   std::string filter;
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
   CLI::App* rungs =
-      app.add_subcommand("naive", "on a GPU: the kernels of cuda/naive, written for readers, beside the fast ones");
+      app.add_subcommand("naive", "on a GPU: the readable kernels of cuda/naive against the fast ones");
   rungs->add_option("filter", filter, "only kernels whose name contains this");
-  CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
+  CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme against one without positions");
   each->add_option("filter", filter, "only schemes whose name contains this");
-  CLI::App* products = app.add_subcommand("products", "a training step by each engine of products");
+  CLI::App* products = app.add_subcommand("products", "a training step with each matrix-product engine");
   int turns = 15;
   products->add_option("--turns", turns, "turns of own and openblas (15)")->check(CLI::PositiveNumber);
   CLI::App* rungs_of_cpu = app.add_subcommand("ladder", "one product, from a dot product to tiles of pairs");
-  CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
+  CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE against RoPE");
   rerope->add_option("--threads", cores);
-  CLI::App* writer = app.add_subcommand("generate", "writes with a checkpoint on command, for bench/generate.py");
-  CLI::App* reader = app.add_subcommand("t5", "computes states of a T5's encoder on command, for bench/t5.py");
+  CLI::App* writer = app.add_subcommand("generate", "generates from a checkpoint on command, for bench/generate.py");
+  CLI::App* reader = app.add_subcommand("t5", "computes the states of a T5's encoder on command, for bench/t5.py");
   std::string checkpoint;
   Rounding rounded = Rounding::fp32;
   Device where = Device::cpu;

@@ -17,7 +17,7 @@ namespace {
 using test::OpCase;
 using test::Tensors;
 
-// While an object of this class lives, Device::cuda is the given backend.
+// While an object of this class lives, the given backend serves Device::cuda.
 class Instead {
  public:
   explicit Instead(const Backend& b) : before_(backend(Device::cuda)) { add_backend(Device::cuda, b); }
@@ -29,7 +29,7 @@ class Instead {
   const Backend& before_;
 };
 
-// A scalar whose gradient with respect to each element of y is 1: one fill, on either backend.
+// A scalar whose gradient with respect to each element of y is 1. Its backward pass is one fill, on either backend.
 Tensor ones_behind(const Tensor& y) {
   return record("seed", Tensor({1}, y.device()), {y},
                 [y](const real*) { backend(y.device()).fill(y.grad_accumulator().at, 1, y.size()); });
@@ -44,8 +44,8 @@ void both(const OpCase& c, const Tensors& x) {
   backward(ones_behind(c.op(x)));
 }
 
-// Seconds of a step that has only this op, recorded and replayed with one call like steps of training, so that the
-// host's work is hidden except for the shortest ops. The shortest of several rounds.
+// Seconds of a step that has only this op, the shortest of several rounds. It is recorded and replayed with one call,
+// like a training step, which hides the host's work except for the shortest ops.
 double time_of(const std::function<void()>& work, double seconds) {
   const Backend& gpu = backend(Device::cuda);
   const auto round = [&](int steps) {
@@ -54,7 +54,7 @@ double time_of(const std::function<void()>& work, double seconds) {
     gpu.wait();
     return seconds_since(start) / steps;
   };
-  round(2);                                         // records here, and again when memory has grown
+  round(2);                                         // records here, and again after memory has grown
   double best = round(1);
   const int steps = std::clamp(int(seconds / 5 / best), 1, 100);
   const auto start = std::chrono::steady_clock::now();
@@ -72,7 +72,7 @@ Numbers results(const OpCase& c, const Tensors& x) {
   for (const Tensor& xi : x) all.push_back(xi.grad().values());
   return all;
 }
-// A gradient that should vanish has only rounding errors, which are compared with the largest number of all tensors.
+// If a gradient should be 0, its rounding errors are compared with the largest number of all tensors.
 double difference(const Numbers& a, const Numbers& b) {
   double most = 0, largest = 0;
   for (size_t n = 0; n < a.size(); ++n)
@@ -100,8 +100,8 @@ std::vector<Beside> time_naive(const std::vector<OpCase>& cases, const Backend& 
   const Tensor one({1}, Device::cuda);
   const double least = time_of([&] { fast.fill(one.data(), 1, 1); }, seconds);
   fmt::print("{}: microseconds of an op in a step of its own, with the kernels of cuda/naive and with the fast ones.\n"
-             "A step that does nothing takes {:.1f}: times as short are the host's. backward: all gradients, a step\n"
-             "with both passes less one with the forward pass. off: largest difference / largest number.\n"
+             "A step that does nothing takes {:.1f}: so short a time is the host's. backward: all gradients, a step\n"
+             "with both passes minus one with the forward pass. off: largest difference / largest number.\n"
              "{:<18}{:<64}{:>12}{:>10}{:>8}{:>16}{:>10}{:>8}{:>9}\n",
              fast.name(), least * 1e6, "kernel", "case", "naive us", "fast us", "ratio", "backward naive", "fast us",
              "ratio", "off");

@@ -1,4 +1,4 @@
-// The naive CUDA kernels, cuda/naive/, beside the fast ones: the time of each op with either.
+// Compares the naive CUDA kernels, cuda/naive/, with the fast ones: the time of each op with either.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,12 +11,12 @@ namespace poslab {
 struct Beside {
   std::string kernel, name;                         // name of the OpCase
   struct Seconds { double naive = 0, fast = 0; } forward, backward;
-  // the largest difference of their results, relative to the largest number
+  // the largest difference between their results, relative to the largest number
   double off = 0;
 };
 
-// Prints a line for each case whose kernel contains `filter` and exists in `naive`, a backend of Device::cuda, beside
-// the fast kernel of backend(Device::cuda). Each case is timed for about `seconds` in four ways.
+// Prints a line for each case whose kernel contains `filter` and exists in `naive`, a backend of Device::cuda, and
+// compares it with the fast kernel of backend(Device::cuda). Each case is timed in four ways, each for about `seconds`.
 std::vector<Beside> time_naive(const std::vector<test::OpCase>& cases, const Backend& naive, const std::string& filter,
                                double seconds);
 

@@ -11,7 +11,7 @@ namespace poslab {
 
 std::string openblas_name() { return has_openblas() ? openblas().name : "none"; }
 
-// cblas_sbgemm: factors of bf16, the result in fp32. Not all builds have it.
+// cblas_sbgemm: the factors are bf16, the result is fp32. Not all builds have it.
 using Sbgemm = void (*)(int order, int a_form, int b_form, int m, int n, int k, float alpha, const uint16_t* a,
                         int a_line, const uint16_t* b, int b_line, float beta, real* c, int c_line);
 namespace {

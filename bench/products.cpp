@@ -23,7 +23,7 @@ namespace {
 struct Case {
   int batch, m, k, n;
 };
-// The linear layers of a step (B T = 5120: 128 sequences of 40 slots; 2560: of 20), a square, one head's logits.
+// The linear layers of a step (B T is 5120 for 128 sequences of 40 slots, 2560 for 20), a square, one head's logits.
 constexpr Case cases[] = {{1, 5120, 64, 64},  {1, 5120, 64, 256}, {1, 5120, 256, 64},
                           {1, 2560, 64, 64},  {1, 2560, 64, 256}, {1, 2560, 256, 64},
                           {1, 512, 512, 512}, {1024, 40, 8, 40},  {1024, 40, 40, 8}};
@@ -38,7 +38,7 @@ struct Runner {
   }
 };
 
-// The libraries take turns of a few products. The pause lets the other libraries' threads stop spinning; the first
+// The libraries take turns of a few products. During the pause the other libraries' threads stop spinning; the first
 // product of a turn wakes the library's own threads and does not count.
 void take_turns(std::vector<Runner>& runners) {
   const auto start = std::chrono::steady_clock::now();

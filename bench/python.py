@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times a training step from Python and from the command line, with an encoding written in Python and with its C++
-twin; also the strings of a task: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turns, and in
-processor time, as other programs may run."""
+"""Compares training steps from Python and from the command line, encodings written in Python and their C++ twins, and
+the strings of a task in either: ./dev bench python [PRESET] [STEPS] [ROUNDS]. Runs on one thread, in turns, and counts
+processor time, because other programs may run."""
 
 import os
 import resource
@@ -53,7 +53,7 @@ class OwnPairs(pl.Task):
 
 
 def tasks(rounds, calls=10):
-    """A batch of training, and the baselines of one length of a test."""
+    """Times a batch of training, and the baselines at one length of a test."""
     pl.set_threads(1)
     twins = pl.tasks.even_pairs, pl.tasks.ownpairs
     for name, call in (("a batch of 128 strings of length 40", lambda task: task.batch(128, length=40)),

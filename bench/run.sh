@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # usage: ./dev bench [KIND] [OPTION...]
 #
-#   (none)        training, evaluation and memory beside PyTorch and JAX, which come into .venv (6 GB): 40 minutes;
+#   (none)        training, evaluation and memory against PyTorch and JAX, installed in .venv (6 GB): 40 minutes;
 #                 --quick two; --schemes the most used schemes, 20 minutes; --decoder a causal decoder, a minute;
 #                 --example the time of the example preset; --help has the options
-#   kernels       every op alone, and products beside OpenBLAS and oneDNN, as shares of this machine's limits
-#   decoder       attention and decoding with ReRoPE beside RoPE, to 16384 tokens: a minute
-#   generate      tokens a second that a checkpoint writes, beside transformers (.venv-huggingface): three minutes
-#   python        training from Python beside the command line, Python twins beside C++ encodings: a minute
-#   llama         tokens a second of a LLaMA of transformers with poslab's attention beside its own: five minutes
-#   view          `poslab view` of 40 maps of 4096 x 4096: drawn, opened, scrolled, in chromium: two minutes
-#   web           steps a second of the page that trains, in headless chromium, beside the program with one thread and
+#   kernels       every op alone, and products against OpenBLAS and oneDNN, as shares of this machine's limits
+#   decoder       attention and decoding with ReRoPE against RoPE, to 16384 tokens: a minute
+#   generate      tokens a second generated from a checkpoint, against transformers (.venv-huggingface): three minutes
+#   python        training from Python against the command line, Python twins against C++ encodings: a minute
+#   llama         tokens a second of a LLaMA of transformers, poslab's attention against its own: five minutes
+#   view          `poslab view` draws 40 maps of 4096 x 4096; chromium opens and scrolls them: two minutes
+#   web           steps a second of the page that trains, in headless chromium, against the program with one thread and
 #                 AVX2, into bench/results/web.csv: three minutes, from a clean commit
-#   t5            time and memory of a T5's encoder, beside transformers: ten minutes
-#   bf16 [--threads N]     training, evaluation, the decoder, T5 and generation with products in bf16 beside fp32 and
+#   t5            time and memory of a T5's encoder, against transformers: ten minutes
+#   bf16 [--threads N]     training, evaluation, the decoder, T5 and generation with products in bf16 against fp32 and
 #                 the peers in bf16, into bench/results/bf16-PROCESSOR-*.json and fp32-PROCESSOR-*.json: 40 minutes
 #   ladder        one product, from three loops to tiles in bf16, into bench/results/ladder-PROCESSOR.csv: ten seconds
-#   products [--turns N]   a training step by each engine of products, into bench/results/products.csv: ten minutes
-#   schemes       a training step of every scheme beside one without positions, on one thread, into
-#                 bench/results/schemes.csv, from which the site takes it: two minutes
+#   products [--turns N]   a training step with each matrix-product engine, into bench/results/products.csv: ten minutes
+#   schemes       a training step of every scheme against one without positions, on one thread, into
+#                 bench/results/schemes.csv, which the site reads: two minutes
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../tools/setup.sh"
 this=./dev

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int length = 20, rounds = 5;
 
-// Processor time, which on one thread is the whole time less that of other programs.
+// Processor time: on one thread it is the whole time without that of other programs.
 template <class Run>
 double milliseconds(const Run& run) {
   const std::clock_t start = std::clock();
@@ -37,7 +37,7 @@ struct Side {
   void step() { finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length))); }
   void time() { ms = std::min(ms, milliseconds([&] { step(); })); }
 
-  // Cost of a step per token of the batch.
+  // The cost of a step, per token of the batch.
   Cost cost() {
     set_debug_level(2), clear_profile_totals();
     step();

@@ -1,8 +1,8 @@
-// poslab's side of bench/compare.py: for each line with a command it prints a line of JSON.
+// poslab's side of bench/compare.py: answers each line with a command by a line of JSON.
 //
-// The peers (bench/peers/) answer the same lines, except `size` and `lengths`. A size is "20+20": 20 input symbols, 20
-// output slots; a causal decoder reads "0+256", as every one of its slots is an output. The inputs of a step are drawn
-// within its time.
+// The peers (bench/peers/) answer the same lines, except `size` and `lengths`. A size "20+20" is 20 input symbols and
+// 20 output slots; for a causal decoder it is "0+256", because each of its slots is an output. A step's time includes
+// drawing its inputs.
 //
 //   (at the start)                      {"program", "threads", "isa", "blas", "products", "symbols_in",
 //                                       "symbols_out"}; a decoder adds "layers", "d_model" and "d_ff"
@@ -31,12 +31,12 @@ class Served {
   using json = nlohmann::json;
   virtual ~Served() = default;
   virtual const Params& params() const = 0;
-  virtual json sizes() const = 0;                       // this model's part of the first line
+  virtual json sizes() const = 0;                       // the model's part of the line that is printed first
   virtual std::string size(int length) const = 0;
   virtual json lengths(int steps) const = 0;
   virtual json steps(std::istream& sizes) = 0;
   virtual double evaluate(const std::string& size) = 0;  // the accuracy
-  struct Checked { Tensor logits, loss; };               // the loss is computed only with gradients
+  struct Checked { Tensor logits, loss; };               // the loss is only computed along with gradients
   virtual Checked checked(bool training, const std::string& size) = 0;
 
   using Clock = std::chrono::steady_clock;

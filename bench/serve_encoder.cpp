@@ -76,7 +76,7 @@ struct Encoder : Served {
     const Chosen<Sampler> sampler = poslab::sampler(config);
     if (!sampler->random) return PositionSample(sampler, Resample::per_forward, {}, config.whole("batch"), slots);
     std::vector<double> p = formula::increasing("check.positions", slots);
-    for (int i = 0; i < slots; ++i)    // 1000 positions would reach a little further than the table
+    for (int i = 0; i < slots; ++i)    // the table is a little too short for 1000 positions
       p[size_t(i)] = std::min(p[size_t(i)], double(config.whole("max_position") - slots + i));
     if (!sampler->only_offsets) return PositionSample({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);

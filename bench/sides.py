@@ -14,12 +14,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
 ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # an additional peer on a GPU
-# For ReRoPE in the decoder; the other forms compute both matrices of logits in full.
+# An additional peer for ReRoPE in the decoder; the other peers compute both matrices of logits in full.
 REROPE = {"torch flex": ["torch", "--form", "flex", "--compile"]}
-# The rounding of products. First the environment variables that peers on a GPU need to allow TF32 (JAX has its own).
-# Then the bound of a side's difference from poslab in loss and logits, relative to their norm; gradients may differ ten
-# times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides, also poslab's
-# bf16, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
+# For each rounding of products: first the environment variables with which peers on a GPU allow TF32 or not (JAX has
+# its own); then how far a side's loss and logits may be from poslab's, relative to their norm. Gradients may differ ten
+# times as much. TF32 rounds to 11 bits, an error of 5e-4 in each product. bf16 rounds to 8: all sides, poslab's bf16
+# too, are compared with poslab's fp32, and after the decoder's six layers logits are off by nearly 3e-2.
 FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
     "fp32": (FULL, 1e-4),
@@ -29,7 +29,7 @@ PRECISIONS = {
 SHARE_OF_MEMORY = ".2"  # share of the GPU's memory for JAX, whose default is three quarters
 # Compiled models are kept here: the first comparison compiles for minutes, later ones read them.
 COMPILED = ROOT / "build/torch_compiled"
-CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
+CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask; all sides use one
 PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
 
 
@@ -50,7 +50,7 @@ class Side:
     """A program that answers each line with a command by a line of JSON (bench/serve.h). It is paused in between."""
 
     def __init__(self, name, command, threads, more_environment=()):
-        # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
+        # OPENBLAS_CORETYPE would make OpenBLAS run the kernels of another processor.
         environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
         environment |= {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(COMPILED)}
         environment |= dict(more_environment)
@@ -90,7 +90,7 @@ class Side:
         os.killpg(self.program.pid, signal.SIGSTOP)
 
     def turn(self, what, sizes):
-        """Runs steps whose time counts."""
+        """Runs steps, and counts their time."""
         before = self.used_ms()
         ms = self.ask(f"{what} {' '.join(sizes)}")["ms"]
         self.ms += ms
@@ -98,7 +98,7 @@ class Side:
         self.asked_ms += sum(ms)
 
     def pin(self):
-        """Pins the process and its helper threads to as many cores as threads."""
+        """Pins the process and its helper threads to as many cores as the side has threads."""
         cores = sorted(os.sched_getaffinity(0))[: self.threads]
         for task in pathlib.Path(f"/proc/{self.program.pid}/task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
@@ -133,7 +133,7 @@ class Side:
 
 
 def turns(seconds):
-    """Yields 0, 1, 2, ... while there is time, but at least three numbers."""
+    """Yields 0, 1, 2, ... until the time is over, but at least three numbers."""
     end, turn = time.monotonic() + seconds, 0
     while turn < 3 or time.monotonic() < end:
         yield turn
@@ -174,8 +174,8 @@ def start_peer(name, options, ours, batch, threads, encoding, positions, more=()
 
 
 def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
-    """|a - b| / |b| of loss, logits and each gradient, over all entries. Raises Disagree if more than rounding differs:
-    more than `most` in loss and logits, more than ten times that in a gradient."""
+    """|a - b| / |b| of loss, logits and each gradient, over all entries. Raises Disagree if it is more than rounding
+    explains: above `most` for loss and logits, above ten times that for a gradient."""
     if ours.keys() != theirs.keys():
         raise Disagree(f"{peer} and poslab have different tensors: {sorted(ours.keys() ^ theirs.keys())}")
     errors = {}
@@ -184,8 +184,8 @@ def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
         if len(a) != len(b):
             raise Disagree(f"{name} has {len(a)} entries in poslab and {len(b)} in {peer}")
         errors[name] = math.dist(a, b) / math.hypot(*b)
-        # A few of millions of inputs of a ReLU are 0 up to rounding; if the sides differ in the sign, a gradient loses
-        # or gains the share of one token in thousands. tests/reference/ checks gradients to 1e-4, without such inputs.
+        # Of millions of inputs of a ReLU a few are 0 up to rounding. If the sides differ in such a sign, a gradient
+        # gains or loses one token's share of thousands. tests/reference/ checks gradients to 1e-4 without such inputs.
         if not errors[name] <= (most if name in ("loss", "logits") else 10 * most):
             raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)

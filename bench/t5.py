@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time and peak memory of a T5's encoder, beside transformers with the same checkpoint: ./dev bench t5.
+"""Compares poslab with transformers on the same T5 checkpoint, in time and peak memory of its encoder: ./dev bench t5.
 
 The checkpoint is a random T5 of the size of T5-small; transformers writes it. All sides read the same tokens and must
 give the same states, to 1e-4 of their norm; in bf16, within 5e-2 of poslab's in fp32. Then they take turns, A B C,
@@ -40,7 +40,7 @@ def measure(options, folder, threads, length):
         exact, most = states.get(checkpoint.FP32, states["poslab"]), PRECISIONS[options.precision][1]
         off = {name: math.dist(exact, theirs) / math.hypot(*exact) for name, theirs in states.items()}
         if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
-            sys.exit(f"states of {length} tokens differ from poslab's ({', '.join(far)} of the norm); nothing timed")
+            sys.exit(f"states of {length} tokens are not poslab's ({', '.join(far)} of the norm); nothing was timed")
         for side in sides:
             side.pin()
         take_turns(sides, options.seconds, "encode", [str(length)])

@@ -9,10 +9,10 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "to
 def encoder_flop(what, batch, inputs, outputs, encoding, hello):
     """The number of additions and multiplications in the model's formulas: all slots in all layers, without savings.
 
-    A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
-    `relative` and `shaw` q r, and for `shaw` weights c, C each for each of the B T T pairs; W PE once for each of
-    2T - 1 distances. Head: C V an output slot. An addition and a multiplication are 2. Backward is twice forward.
-    Norms, softmax, dropout, Adam, CoPE's table and FIRE's network count as 0.
+    A layer: q, k, v and output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens. Then C for each of the B T
+    T pairs, in q k and in weights v; for `relative` and `shaw` also in q r; for `shaw` also in weights c. W PE once for
+    each of 2T - 1 distances. Head: C V for each output slot. An addition and a multiplication are 2. Backward is twice
+    forward. Norms, softmax, dropout, Adam, CoPE's table and FIRE's network count as 0.
     """
     slots = inputs + outputs
     products = {"relative": 3, "shaw": 4}.get(encoding, 2)
@@ -26,8 +26,8 @@ def encoder_flop(what, batch, inputs, outputs, encoding, hello):
 def decoder_flop(what, batch, inputs, outputs, encoding, hello):
     """The same for the causal decoder, whose sizes are in `hello`.
 
-    For each layer and token: q, k, v, output (4 C C), the gated network (3 C F), and the half of q k and weights v (C
-    each for a pair) that the mask leaves. Head: C V.
+    For each layer and token: q, k, v and output (4 C C), the gated network (3 C F), and q k and weights v (C each for a
+    pair) for the half of the pairs that the mask leaves. Head: C V.
     """
     slots, width = inputs + outputs, hello["d_model"]
     layer = 4 * width**2 + 3 * width * hello["d_ff"] + (slots + 1) * width
@@ -55,8 +55,8 @@ def times(theirs, ours):
 
 
 def compare(sides, without=()):
-    """The ratios of a configuration: above 1, poslab is better. sides: {name: summary(side)}, poslab's first. Peers in
-    `without` count in no ratio."""
+    """The ratios of a configuration: above 1, poslab is better. sides: {name: summary(side)}, poslab's first. No ratio
+    includes the peers in `without`."""
     ours = sides["poslab"]
     peers = {name: side for name, side in sides.items() if name != "poslab" and name not in without}
     if not peers:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The time and memory of `poslab view` for the attention of 8 heads x 5 layers on 4096 slots, and the time its page
-takes to open and to scroll, in headless Chromium. Fails if the page never opens in less than 3 seconds (other programs
-may slow it down), or if it writes anything to the console.
+"""Measures the time and memory of `poslab view` for the attention of 8 heads x 5 layers on 4096 slots, and the time
+that its page takes to open and to scroll in headless Chromium. Fails if every opening takes 3 seconds or more (other
+programs may slow down some), or if the page writes anything to the console.
 
 usage: ./dev bench view [TIMES]     TIMES: how often the page is opened, each time in a new browser (5)
 """
@@ -45,7 +45,7 @@ def made(folder):
     began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     print(subprocess.run([program, "view", folder / "run", "--length", "2048", "-o", folder / "view"], check=True,
                          capture_output=True, text=True).stdout.strip(), f"in {time.perf_counter() - began:.0f} s")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # its maximum includes the training, which takes less
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # the maximum of all children; training needs less
     print(f"memory at most {used.ru_maxrss * 1024 / 1e9:.2f} GB; CPU time "
           f"{used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime:.0f} s")
     return folder / "view/index.html"
@@ -70,14 +70,14 @@ def main(times):
             scrolled += page.run(scroll)
             messages += page.messages
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"opening, until all 40 small maps and the large one are drawn: {min(opened):.2f} s at best, "
+    print(f"opening until all 40 small maps and the large one are drawn: {min(opened):.2f} s at best, "
           f"{statistics.median(opened):.2f} s in the median, {max(opened):.2f} s at worst of {times}")
-    print(f"CPU time of the page's process from its start until then: {statistics.median(busy):.2f} s in the median")
-    print(f"a turn of the wheel at full resolution, until the next frame but one: {statistics.median(scrolled):.0f} ms "
+    print(f"CPU time of the page's process until then: {statistics.median(busy):.2f} s in the median")
+    print(f"a turn of the wheel at full resolution, to the second frame after it: {statistics.median(scrolled):.0f} ms "
           f"in the median, {max(scrolled):.0f} ms at worst of {len(scrolled)}")
     print(f"messages on the console: {len(messages)}", *messages, sep="\n  ")
     if messages or min(opened) > most:
-        sys.exit(f"it should open in less than {most:.0f} s, and say nothing")
+        sys.exit(f"the page should open in less than {most:.0f} s, and write nothing to the console")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Steps a second of the page that trains (docs/web.md) in headless Chromium, beside the program with the AVX2 kernels
-and one thread: the same model on the same strings, in turns. Fails if the page makes less than 0.4 of the program's.
+"""Compares the page that trains (docs/web.md), in headless Chromium, with the program (AVX2 kernels, one thread), in
+steps a second: the same model on the same strings, in turns. Fails if the page is slower than 0.4 of the program.
 
 usage: ./dev bench web [--turns N] [--steps N]
 
 The engine runs in a Worker of the page itself, with the page's own code for it. Like the program, it begins anew in
-each turn, and both end with the same loss. Speed is by the clock, and by processor time, which other programs change
-less: the whole time of the program, and the time of all threads of the page. If nothing is uncommitted, the results
-are kept in bench/results/web.csv, and results/readme.py --write puts them into docs/web.md.
+each turn, and both end with the same loss. Speed is measured by the clock and by processor time, which depends less on
+other programs: all time of the program, and that of all threads of the page. If nothing is uncommitted, the results are
+kept in bench/results/web.csv, and results/readme.py --write puts them into docs/web.md.
 """
 
 import json
@@ -29,7 +29,7 @@ from visitor import Page, browser  # noqa: E402
 
 LEAST = 0.4
 MODEL = {"preset": "tiny", "task": "bucket_sort", "encoding": "rope", "positions": "randomized", "seed": 1}
-ENGINES = {"relaxed": "wasm-relaxed", "plain": "wasm"}  # the names of their elements in the page
+ENGINES = {"relaxed": "wasm-relaxed", "plain": "wasm"}  # {engine: the id of its element in the page}
 
 # A Worker of the page for each engine: ask(engine, call, ...parts)
 START = """(async engines => {

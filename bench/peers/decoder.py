@@ -1,8 +1,8 @@
 """The common part of torch_decoder.py and jax_decoder.py: the sizes of poslab's causal decoder, and its data.
 
-A pre-norm decoder of LLaMA's shape with RoPE or ReRoPE, of 256 tokens: 6 layers of width 256, 8 heads, a gated
-feed-forward network of 688, or the sizes in DECODER_SIZES in this order. Windows are random tokens, as the time of a
-step does not depend on them. A size "0+256" is a window of 256 slots, all of them outputs.
+A pre-norm decoder of LLaMA's shape with RoPE or ReRoPE and 256 tokens: 6 layers of width 256, 8 heads, a gated
+feed-forward network of width 688; DECODER_SIZES may set other sizes, in this order. Windows are random tokens: the time
+of a step does not depend on them. A size "0+256" is a window of 256 slots, all of them outputs.
 """
 
 import os
@@ -45,8 +45,8 @@ def angles(positions):
 
 
 def parse(about):
-    """The options of peer.parse, and `window`: for rerope:window=512 the distance for all farther pairs; for rope
-    None."""
+    """The options of peer.parse, and `window`: for rerope:window=512 the one distance that all farther pairs get; None
+    for rope."""
     spelled = next((b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--encoding"), "rope")
     options = peer.parse(about, ["rope", spelled])
     options.window = int(spelled.partition("window=")[2]) if spelled.startswith("rerope") else None

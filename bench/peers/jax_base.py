@@ -1,8 +1,8 @@
-"""The common part of the peers in JAX: the loss, a training step in one jit with donated parameters and moments, and
-answers.
+"""The common part of the peers in JAX: the loss, the answers to commands, and a training step as one jit with donated
+parameters and moments.
 
-Parameters are a tree of arrays. Set the process's cores and JAX's platform before importing this: XLA takes its threads
-from them.
+Parameters are a tree of arrays. Before you import this, set the cores of the process and JAX's platform: XLA sizes its
+thread pool by the cores.
 """
 
 import os
@@ -13,14 +13,14 @@ import jax.numpy as jnp
 
 
 def rounded(a, b):
-    """a @ b with factors rounded to bf16, summed in fp32. With fp32 as the result's type XLA uses the processor's
-    instruction; with results in bf16, as a plain a @ b of bf16 has them, a product takes 4 times as long."""
+    """a @ b with factors rounded to bf16, summed in fp32. If the result's type is fp32, XLA uses the processor's bf16
+    instruction; a plain a @ b of bf16 has a bf16 result and takes 4 times as long."""
     return jnp.matmul(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
 
 
 @jax.custom_vjp
 def product(a, b):
-    """rounded() forward and backward: JAX's own derivative would multiply a gradient in fp32 by a factor in bf16."""
+    """rounded(), with a backward pass that rounds too: JAX's own would multiply an fp32 gradient by a bf16 factor."""
     return rounded(a, b)
 
 
@@ -48,7 +48,7 @@ def adam(p, m, v, g, count):
 
 
 def hello(options):
-    """A peer's first output, its description; products are computed by the CPU."""
+    """The description that a peer prints first; the CPU computes the products."""
     return {
         "program": f"jax {jax.__version__}{' bf16' if options.precision == 'bf16' else ''}",
         "threads": len(os.sched_getaffinity(0)),
@@ -58,8 +58,8 @@ def hello(options):
 
 
 class Peer:
-    """A peer from three functions: parameters() returns a new tree; named(tree), pairs of poslab's name and an array;
-    logits_of(tree, batch, key), logits, without dropout if the key is None."""
+    """A peer made of three functions. parameters() returns a new tree; named(tree) yields pairs of poslab's name and an
+    array; logits_of(tree, batch, key) returns logits, without dropout if the key is None."""
 
     def __init__(self, options, parameters, named, logits_of):
         def loss_of(p, batch, key):

@@ -1,4 +1,4 @@
-"""The common part of the JAX peers that read a checkpoint of bench/peers/transformers_base.py: their options, its
+"""The common part of the JAX peers that read a checkpoint of bench/peers/transformers_base.py: their options, the
 weights, and their commands. In bf16 all factors of products are bfloat16, and the rest is fp32."""
 
 import argparse
@@ -9,7 +9,7 @@ import peer
 
 
 def parse(about):
-    """The options. Call this before importing JAX: XLA takes its threads from the cores that the process may use."""
+    """The options. Call this before importing JAX: XLA has as many threads as the process may use cores."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

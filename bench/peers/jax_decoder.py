@@ -1,7 +1,7 @@
 """poslab's causal decoder in JAX, written for speed: a peer of bench/compare.py --decoder.
 
-Activations are (B T, C), and the weights of attention are divided by their sum after the product with v, as in
-jax_encoder.py, where both were measured.
+Activations are (B T, C), and attention divides by the sum of its weights only after the product with v; jax_encoder.py
+has the measurements of both.
 """
 
 import os
@@ -37,7 +37,7 @@ def rotation(positions):
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
-FAR = rotation(np.float32([options.window])) if options.window else None  # of queries, for far pairs
+FAR = rotation(np.float32([options.window])) if options.window else None  # rotates queries for far pairs
 
 
 def attention(p, x, batch, cos, sin):

@@ -1,10 +1,10 @@
 """poslab's encoder in JAX, written for speed: a peer of bench/compare.py.
 
-Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
-as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
-1.6 to 1.8 times as long. With --precision bf16 attention's own products of 8 channels stay in fp32: rounded, a step
-without positions takes 1.15 times as long. XLA takes its threads from the cores that the process may use, set before
-JAX is imported.
+Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times as long. Attention
+divides by the sum of its weights after the product with v: before it, a block's gradient takes 1.6 to 1.8 times as
+long. With --precision bf16 attention's own products, of 8 channels, stay in fp32: rounding them makes a step without
+positions 1.15 times as long. XLA has as many threads as the process may use cores, so the cores are set before JAX is
+imported.
 """
 
 import math
@@ -43,7 +43,7 @@ def rotate(x, position):
 
 
 def table_to_pairs(s):
-    """Row i: column j - i + T - 1 -> column j, Transformer-XL's shift.         (..., T, 2T-1) -> (..., T, T)"""
+    """Transformer-XL's shift: column j - i + T - 1 of row i -> column j.       (..., T, 2T-1) -> (..., T, T)"""
     time = s.shape[-2]
     s = s.reshape(*s.shape[:-2], -1)[..., time - 1 : time - 1 + time * (2 * time - 2)]
     return s.reshape(*s.shape[:-1], time, 2 * time - 2)[..., :time]

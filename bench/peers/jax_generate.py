@@ -6,7 +6,7 @@ The cache has room for all tokens from the start, and all steps after the prompt
 import functools
 import time
 
-from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS  # before peer, which finds another module of that name
+from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS  # before peer, which would find another decoder.py
 
 import jax_checkpoint
 import numpy as np
@@ -34,8 +34,8 @@ def rotate(x, cos, sin):
 
 
 def read(w, cache, tokens, start):
-    """Logits after the last of n tokens, the first of which has the position `start`, and the new cache. cache: keys
-    and values of each layer, (L, 2, H, T, D)"""
+    """The logits after the last of n tokens, whose first has the position `start`, and the new cache. cache: keys and
+    values of each layer, (L, 2, H, T, D)"""
     at = start + jnp.arange(len(tokens))
     angle = at[:, None, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2)).astype(np.float32)
     cos, sin = jnp.cos(angle), jnp.sin(angle)

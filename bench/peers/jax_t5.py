@@ -23,8 +23,8 @@ def norm(x, gain):
 
 
 def buckets(time):
-    """The buckets of j - i: half of them are for later keys; in each half, the first half are single distances, and the
-    others growing ranges up to 128."""
+    """The buckets of j - i. Half of them are for later keys. In each half, half of the buckets hold one distance each,
+    the rest growing ranges up to 128."""
     offset = np.arange(time)[None, :] - np.arange(time)[:, None]
     half, exact, distance = BUCKETS // 2, BUCKETS // 4, abs(offset)
     wide = exact + np.log(np.maximum(distance, 1) / exact) / np.log(128 / exact) * (half - exact)

@@ -15,13 +15,13 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/reference"))
-sys.path.append(str(ROOT / "python/poslab"))  # for `import formulas`, which need no engine
+sys.path.append(str(ROOT / "python/poslab"))  # for `import formulas`, which needs no engine
 import formula
 
 
 class Batch(NamedTuple):
     tokens: np.ndarray  # (B, T) int32: inputs, then as many "empty" tokens as the answer has
-    positions: np.ndarray  # (T) of tokens, or (2T - 1) offsets for j - i = 1 - T .. T - 1, float32
+    positions: np.ndarray  # float32: (T), of tokens; or (2T - 1), offsets for j - i = 1 - T .. T - 1
     targets: np.ndarray  # (B, O) int32
 
 
@@ -41,8 +41,8 @@ def parse(about, encodings=("none", "sincos", "learned", "relative", "alibi", "r
     parser.add_argument("--compile", action="store_true", help="torch.compile")
     parser.add_argument("--dynamic", action="store_true", help="torch.compile once for all lengths")
     options = parser.parse_args()
-    # Offsets, sequential or (for ALiBi) random, are one table for all pairs with the same j - i; with random positions
-    # `relative` reads true differences. Both follow the paper's text (spec A.2).
+    # Sequential offsets, and random ones for ALiBi, are one table: pairs with the same j - i share an entry. With
+    # random positions `relative` reads true differences. Both follow the paper's text (spec A.2).
     options.offsets = options.encoding in ("relative", "alibi") and (
         options.positions == "sequential" or options.encoding == "alibi"
     )
@@ -79,7 +79,7 @@ class Data:
         return Batch(self.with_empty(symbols, outputs), self.positions(length + outputs), targets)
 
     def check(self, length, outputs):
-        """The batch by the formula that poslab's side uses, too (tests/support/formula.h)."""
+        """The batch that poslab's side has too, from tests/support/formula.h."""
         o, slots = self.o, length + outputs
         symbols = formula.integers("check.tokens", o.batch * length, o.symbols_in - 1)
         targets = formula.integers("check.targets", o.batch * outputs, o.symbols_out).reshape(o.batch, -1)
@@ -94,13 +94,13 @@ class Data:
 
 
 def weight(name, *shape):
-    """A weight by the formula that poslab's side uses, too (tests/support/formula.h)."""
+    """The weight that poslab's side has too, from tests/support/formula.h."""
     return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 
 def timed(run, batch_sizes, data):
-    """Milliseconds to draw a batch and run it, for each size; and the last result, a number. On a GPU steps run while
-    the next ones are prepared, so each counts an equal share of the whole time."""
+    """The milliseconds to draw and run a batch, for each size, and the last result, a number. A GPU runs steps while
+    the next ones are prepared, so there each step counts an equal share of the whole time."""
     times, begin, shared = [], time.perf_counter(), data.o.device != "cpu"
     for length, outputs in batch_sizes:
         start = time.perf_counter()
@@ -115,8 +115,8 @@ def timed(run, batch_sizes, data):
 
 
 def faster(forms, milliseconds):
-    """The name of the fastest of several implementations. They are tried in a child process, so that they do not add to
-    our peak memory. A fork does not copy threads, so nothing may have run on several threads before."""
+    """The name of the fastest of several implementations. A child process tries them, so that they do not add to our
+    peak memory. A fork does not copy threads, so before this call nothing may have run on several threads."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""The common part of the peers in PyTorch: weights, a training step with fused Adam, an evaluation, and answers.
+"""The common part of the peers in PyTorch: weights, a training step with fused Adam, an evaluation, and the commands.
 
 One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam. With --precision bf16 the forward pass
 is under autocast, and the loss in fp32.
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 
 def hello(program):
-    """A peer's first output, its description; products are computed by the CPU."""
+    """The description that a peer prints first; the CPU computes the products."""
     return {
         "program": program,
         "threads": torch.get_num_threads(),
@@ -22,8 +22,8 @@ def hello(program):
 
 
 class Peer:
-    """A peer made of a model with `blocks` and `named()`: pairs of poslab's name and a function that selects the part
-    of that name, in poslab's layout, from a parameter's values or gradient."""
+    """A peer made of a model with `blocks` and `named()`. named() yields pairs: poslab's name, and a function that
+    selects the part of that name, in poslab's layout, from a parameter's values or its gradient."""
 
     compiling = {}  # options for compiling a block
 
@@ -81,7 +81,7 @@ class Peer:
         return (self.in_precision(batch).argmax(-1) == self.there(batch.targets)).float().mean()
 
     def tensors(self, what, batch):
-        """Loss, logits and gradients, or the logits alone, for the formula's weights and without dropout."""
+        """Loss, logits and gradients, or the logits alone, with the formula's weights and without dropout."""
         self.fill()
         self.model.eval()
         if what == "eval":
@@ -99,14 +99,14 @@ class Peer:
 class OneGraph:
     """A mixin for a peer: the whole training step (forward, backward, clipping and Adam) is one CUDA graph, PyTorch's
     fastest way to run steps of one shape on a GPU. The first step of a shape warms up on a side stream and is recorded;
-    from then on the graph is replayed with other data."""
+    later steps replay the graph with other data."""
 
     mode = None  # of torch.compile: no graphs inside the graph
 
     def __init__(self, *options):
         super().__init__(*options)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True, capturable=True)
-        self.recorded = {}  # by the shapes of a batch: its graph, its tensors there, its loss
+        self.recorded = {}  # {shapes of a batch: its graph, the graph's input tensors, the loss}
 
     def hello(self):
         said = super().hello()
@@ -137,4 +137,4 @@ class OneGraph:
         for to, x in zip(kept, batch):
             to.copy_(torch.from_numpy(x), non_blocking=True)
         graph.replay()
-        return loss.clone()  # the next replay writes there
+        return loss.clone()  # the next replay overwrites it

@@ -1,8 +1,8 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
-One product makes q, k and v, and one both halves of the gated network; attention is scaled_dot_product_attention.
-ReRoPE has logits for near and for far pairs: both are computed in full, or with --form flex two FlexAttentions are
-combined by the logarithms of their sums.
+One product makes q, k and v, and one makes both halves of the gated network; attention is scaled_dot_product_attention.
+ReRoPE has logits for near and for far pairs. Both are computed in full; with --form flex, two FlexAttentions are
+combined by the logarithms of their sums instead.
 """
 
 import decoder
@@ -17,7 +17,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 
 class Written:
-    """ReRoPE with the logits of near and of far pairs computed for all pairs."""
+    """ReRoPE that computes the near and the far logits of every pair."""
 
     def __init__(self, window, slots, device):
         away = torch.arange(slots, device=device)[:, None] - torch.arange(slots, device=device)
@@ -40,7 +40,7 @@ class Flex:
 
     def __call__(self, near, far, v):
         (o, sum), (o_far, sum_far) = self.parts(near, far, v)
-        share = torch.sigmoid(sum_far - sum)[..., None].to(o.dtype)  # of the far pairs, 0 where there are none
+        share = torch.sigmoid(sum_far - sum)[..., None].to(o.dtype)  # share of the far pairs, 0 where there are none
         return o + (o_far - o) * share
 
 
@@ -104,7 +104,7 @@ class Decoder(nn.Module):
 
 class Peer(torch_base.Peer):
     def __init__(self, options):
-        self.ready = {}  # for each number of slots: cos, sin, for ReRoPE also of far pairs, and its attention
+        self.ready = {}  # {slots: cos and sin, for ReRoPE also those of far pairs and its attention}
         super().__init__(options, Decoder().to(options.device))
 
     def rotations(self, slots):

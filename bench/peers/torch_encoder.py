@@ -1,7 +1,7 @@
 """poslab's encoder in PyTorch, written for speed: a peer of bench/compare.py, eager or compiled.
 
-Dropout is 0.1 where spec B.3 has it; one product makes q, k and v; attention is scaled_dot_product_attention or plain
-matmul and softmax, whichever is faster in a few steps (or as --form says). Evaluation is in inference mode.
+Dropout is 0.1 where spec B.3 has it. One product makes q, k and v. Attention is scaled_dot_product_attention or plain
+matmul and softmax, whichever is faster in a few steps (or the form that --form names). Evaluation is in inference mode.
 """
 
 import math
@@ -86,8 +86,8 @@ class Peer(torch_base.Peer):
     mode = "reduce-overhead"  # options of torch.compile on a GPU: the launches of a block become CUDA graphs
 
     def __init__(self, options):
-        # Block by block, with eager's random numbers: faster than compiling the whole model (rope, 20+20: 187 to 213
-        # ms) and than the compiler's own generator (206 to 224), and only one block is compiled, not five.
+        # Block by block: 187 ms (rope, 20+20), and only one block is compiled, not five; the whole model at once takes
+        # 213. With eager's random numbers: 206 ms; with the compiler's own 224.
         torch._inductor.config.fallback_random = options.device == "cpu"
         self.compiling = {"dynamic": options.dynamic, "mode": None if options.device == "cpu" else self.mode}
         super().__init__(options, Encoder(options))
@@ -108,11 +108,11 @@ class Peer(torch_base.Peer):
         if len(self.forms) == 1:
             form = self.forms[0]
         elif form == "faster" and self.options.compile:
-            # The compiler's processes do not survive a fork, so nothing is tried. Plain and sdpa: 187 and 251 ms a step
-            # (rope, 20+20), 206 and 211 (relative), 2515 and 690 a test (none, 500+500). Eager trials choose alike.
+            # The compiler's processes do not survive a fork: no trial. Plain and sdpa: 187 and 251 ms a step (rope,
+            # 20+20), 206 and 211 (relative), 2515 and 690 a test (none, 500+500). Eager trials have the same winners.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
-            forms = self.forms  # nor does a GPU survive a fork, and its memory is not the process's
+            forms = self.forms  # a GPU does not survive a fork either, and its memory is not the process's
             form = peer.faster(forms, milliseconds) if self.options.device == "cpu" else min(forms, key=milliseconds)
         self.attend(form)
         peer.timed(run, sizes, data)
@@ -130,7 +130,7 @@ def main(kind, about):
     options = peer.parse(about, torch_schemes.SCHEMES)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
-    # Weights are filled on one thread: a child of peer.faster would wait for threads that it does not have.
+    # Weights are filled on one thread: a child that peer.faster forks would wait for threads that it does not have.
     torch.set_num_threads(1)
     ours = kind(options)
     torch.set_num_threads(options.threads)

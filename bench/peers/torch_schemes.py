@@ -1,7 +1,7 @@
-"""The schemes of torch_encoder.py, each written for speed in PyTorch. A Scheme is the model's part: the addition to the
-embedding, and a signal that all layers of a pass share. Its Layer is the part of each block. Functions of positions
-alone are computed once a pass, and a bias by distance is one (H, T, T) tensor. Constants and formulas without gradients
-are those of python/poslab/formulas."""
+"""The schemes of torch_encoder.py, each written for speed in PyTorch. A Scheme is the part outside the blocks: it adds
+to the embedding, and makes a signal that all layers of a pass share. Its Layer is the part in each block. Functions of
+positions alone are computed once a pass, and a bias by distance is one (H, T, T) tensor. Constants and formulas without
+gradients come from python/poslab/formulas."""
 
 import math
 
@@ -32,7 +32,7 @@ def hidden(positions):
 
 
 class Layer(nn.Module):
-    """Queries and keys after the scheme, and the signal as a bias of their logits, if there is one."""
+    """Queries and keys after the scheme has changed them, and the signal as a bias on the logits, if there is one."""
 
     causal = False
 
@@ -51,7 +51,7 @@ class Scheme(nn.Module):
     """No positions at all."""
 
     layer = Layer
-    forms = ("sdpa", "plain")  # forms of attention; sdpa (scaled_dot_product_attention) supports only a bias
+    forms = ("sdpa", "plain")  # forms of attention; sdpa (scaled_dot_product_attention) can only add a bias
 
     def __init__(self, options):
         super().__init__()
@@ -194,7 +194,7 @@ class CopeLayer(Layer):
         return q, k, None
 
     def logits(self, q, k, bias, signal):
-        """As in the paper's code, which includes the mask before the gates."""
+        """As in the paper's code, which applies the mask before the gates."""
         z = (q / math.sqrt(HEAD)) @ k.transpose(-1, -2) + signal
         at = torch.sigmoid(z).flip(-1).cumsum(-1).flip(-1).clamp(max=15)
         below = at.floor()
@@ -226,14 +226,14 @@ class RotaryLayer(Layer):
 
 
 class Rotary(Scheme):
-    """RoPE, and schemes with other frequencies of the pairs, perhaps with a factor on the logits."""
+    """RoPE, and schemes with other frequencies for the pairs, some with a factor on the logits."""
 
     layer = RotaryLayer
     factor = 1.0
 
     def __init__(self, options):
         super().__init__(options)
-        # made here, as a captured step may not copy
+        # made here, because a captured step may not copy
         self.speeds = torch.tensor(self.frequencies(), dtype=torch.float32)
 
     def frequencies(self):

@@ -1,5 +1,5 @@
-"""The common part of the peers in transformers: their options, and their two modes, which write a checkpoint or serve
-it."""
+"""The common part of the peers in transformers: their options and their two modes. One mode writes a checkpoint, the
+other serves it."""
 
 import argparse
 import os
@@ -7,9 +7,9 @@ import sys
 
 
 def parse(about, *flags):
-    """The folder of the checkpoint, --threads, --precision, --device, --write and more flags. Call it before importing
-    transformers, so that it does not use the network. The folder has the checkpoint twice, fp32/ and bf16/, with the
-    same weights, which are exact in bf16."""
+    """Parses the folder of the checkpoint, --threads, --precision, --device, --write and more flags. Call it before
+    importing transformers, which then does not use the network. The folder has the checkpoint twice, as fp32/ and
+    bf16/, with the same weights, which are exact in bf16."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -25,8 +25,8 @@ def parse(about, *flags):
 
 
 def run(options, write, load, verb):
-    """write() returns a random model. load(dtype) returns words on how the model is run, and a function of the word
-    after `verb` in a line, whose result is printed."""
+    """write() returns a random model. load(dtype) returns a pair: words on how the model is run, and a function of the
+    word that follows `verb` in a line; the function's result is printed."""
     import peer
     import torch
     import torch_base

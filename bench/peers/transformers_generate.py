@@ -1,7 +1,7 @@
 """A checkpoint in transformers that generates on command: a peer of bench/generate.py.
 
 With --write it makes the checkpoint instead: a random LLaMA of the size of poslab's decoder. With --static the cache
-has room for all tokens from the start, and a step is compiled.
+has room for all tokens from the start, and the step is compiled.
 """
 
 import time
