@@ -4,8 +4,8 @@
 usage: web/assemble.py ENGINE_FOLDER OUT.html
     ENGINE_FOLDER has lab.wasm, and may have lab_relaxed.wasm, for browsers with relaxed SIMD
 
-A module becomes a function that returns its exports; its imports come from the modules before it. Only the form of
-import and export that the page's modules use is accepted.
+A module becomes a function that returns its exports; its imports come from the modules before it. Of the forms of
+import and export, only those that the page's modules use are accepted.
 """
 
 import base64
@@ -27,7 +27,7 @@ def stop(words):
 
 
 def modules_of(entry, order, above=()):
-    """Adds `entry` and its imports to `order`, dependencies first: path -> text."""
+    """Adds `entry` and its imports to `order`, {path: text}, dependencies first."""
     if entry in above:
         stop(f"{entry.name} imports itself through {', '.join(m.name for m in above)}; move what both use to a third")
     if entry in order:
@@ -41,7 +41,7 @@ def modules_of(entry, order, above=()):
 
 
 def bundled(entry):
-    """One classic script of `entry` and its imports."""
+    """One classic script made of `entry` and its imports."""
     order = {}
     modules_of(entry.resolve(), order)
     name = {path: f"${path.stem}" for path in order}
@@ -65,7 +65,7 @@ def bundled(entry):
 
 
 def engine_of(folder):
-    """The packed engine, in elements that browsers do not run."""
+    """The packed engine, in elements that browsers do not execute."""
     made = []
     for name, key in (("lab.wasm", "wasm"), ("lab_relaxed.wasm", "wasm-relaxed")):
         file = folder / name

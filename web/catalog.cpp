@@ -1,4 +1,4 @@
-// The choices on the page, from the program's own lists.
+// The lists that the page offers for choice, taken from the program's own.
 #include "encodings/compose.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
@@ -8,7 +8,7 @@
 namespace poslab::web {
 namespace {
 
-// The names of Option::Kind, in its order.
+// The names of the values of Option::Kind, in order.
 const char* const types[] = {"toggle", "word", "whole", "number", "wholes", "numbers", "length", "lengths"};
 
 Json option_json(const Option& o, const std::string& group, bool kept) {
@@ -20,7 +20,7 @@ Json option_json(const Option& o, const std::string& group, bool kept) {
                        {"takes", o.takes()},
                        {"least", o.range.min},
                        {"most", o.range.max},
-                       {"spelled", o.sets != nullptr},       // a choice may have its own options, alibi:symmetric
+                       {"spelled", o.sets != nullptr},       // the choice may have options of its own: alibi:symmetric
                        {"group", group},
                        {"kept", kept}});
 }

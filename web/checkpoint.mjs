@@ -1,5 +1,5 @@
 // Checkpoints of the program, byte for byte (lab/runs/checkpoint.h): a safetensors file whose metadata has the run's
-// options as TOML and a checksum of the whole. Damaged files and other versions are refused in a sentence.
+// options as TOML and a checksum of the whole file. Damaged files and other versions are refused with a sentence.
 
 const crc_table = Uint32Array.from({ length: 256 }, (_, n) => {
   for (let bit = 0; bit < 8; ++bit) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
@@ -46,7 +46,7 @@ export function from_toml(text, name) {
   return config;
 }
 
-// config: as TOML; parts: [{name, shape}], with their numbers one after the other
+// config: TOML text; parts: [{name, shape}]; numbers: those of all parts, one part after the other
 export function write_checkpoint({ format, step, seed, config }, parts, numbers) {
   const header = { __metadata__: { crc32: zeros, format, step: String(step), seed: String(seed), config } };
   let at = 0;
@@ -71,7 +71,7 @@ export function sealed(bytes) {
   return made;
 }
 
-// {config: {name: text}, step, weights: their number, numbers_of(parts)}. Throws an Error that begins with the name.
+// -> {config: {name: text}, step, weights: how many, numbers_of(parts)}. Throws an Error that begins with the name.
 export function read_checkpoint(bytes, name, format) {
   const damaged = (what) => new Error(`${name} is damaged; restore it from a copy, or train again: ${what}`);
   if (bytes.length < crc_at + zeros.length) throw damaged(`it is cut off after ${bytes.length} bytes`);
@@ -84,7 +84,7 @@ export function read_checkpoint(bytes, name, format) {
   try {
     header = JSON.parse(text_of(bytes.subarray(8, 8 + length)));
   } catch (e) {
-    throw damaged(`its header is no JSON (${e.message})`);
+    throw damaged(`its header is not JSON (${e.message})`);
   }
   const about = header.__metadata__ ?? {};
   if (about.format !== format)
@@ -99,7 +99,7 @@ export function read_checkpoint(bytes, name, format) {
       throw new Error(`${name} has no tensor ${wanted} of shape (${shape.join(', ')}): ` +
         'it is of another model; restore it from a copy, or train again');
     if (t.dtype !== 'F32')
-      throw new Error(`${name} holds ${t.dtype} numbers and this page computes with F32; use the other build`);
+      throw new Error(`${name} holds ${t.dtype} numbers and this page computes with F32; open it with the program`);
     const [from, to] = t.data_offsets ?? [];
     if (to - from !== 4 * size_of(shape) || to > numbers.length || from % 4)
       throw damaged(`the tensor ${wanted} lies at bytes ${from} to ${to} of ${numbers.length}`);

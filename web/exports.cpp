@@ -1,5 +1,5 @@
-// The interface to JavaScript: one function, `call`, which reads words and numbers from our buffers. After an error it
-// returns the message, and nothing has changed.
+// The interface to JavaScript: one function, `call`, which reads words and numbers from our buffers. If it fails, it
+// returns the message and changes nothing.
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -21,10 +21,10 @@ const std::vector<Call>& all_calls() {
   return all;
 }
 
-std::string given_words;                         // each ends with a 0
+std::string given_words;                         // each word ends with a 0
 std::vector<float> given_numbers;
 
-// The results of `call` for JavaScript.
+// The result of `call` for JavaScript.
 struct Reply {
   uint32_t status;                               // 0, or the program's exit status: 2 for bad input, 1 for a failure
   const char* text;

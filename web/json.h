@@ -1,4 +1,4 @@
-// Answers to the page, as JSON. JSON is only written; the page's calls are words (web/calls.h).
+// Answers to the page, as JSON. This only writes JSON; the calls of the page are words (web/calls.h).
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -17,7 +17,7 @@ class Json {
   using Members = std::initializer_list<std::pair<const char*, Json>>;
   static Json object(Members);
   static Json list(const std::vector<Json>&);
-  // a list of of(element), for each element
+  // a list with of(element) for each element
   template <class List, class Of>
   static Json list(const List& elements, const Of& of) {
     std::vector<Json> all;

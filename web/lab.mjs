@@ -1,5 +1,5 @@
 // The laboratory's engine in JavaScript: the C++ of experiment/ as WebAssembly (web/*.cpp), the same in a page, in a
-// Worker and in node. Numbers are the program's own; errors are thrown as Error with the program's words.
+// Worker and in node. The numbers are the program's own; errors are thrown as Error with the program's message.
 //
 //   const lab = await Lab.start(bytes);                      // of lab_relaxed.wasm if relaxed_simd(), else lab.wasm
 //   const m = lab.train_new({task: 'reverse_string', encoding: 'rope', positions: 'randomized', preset: 'tiny'});
@@ -7,15 +7,15 @@
 //   m.test({lengths: [20, 40], strings: 32});
 import { read_checkpoint, to_toml, write_checkpoint } from './checkpoint.mjs';
 
-// Whether this browser has relaxed SIMD: a module of one function that uses it.
+// Whether this browser has relaxed SIMD, tested with a module of one function that uses it.
 const uses_relaxed_simd = [
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253, 15,
   253, 128, 2, 11,
 ];
 export const relaxed_simd = () => WebAssembly.validate(new Uint8Array(uses_relaxed_simd));
 
-// The system functions that the C++ library needs. There are no files, no environment and no clock; a last message
-// before an abort goes to `said`.
+// The system functions that the C++ library needs. There are no files, no environment and no clock; `said` collects the
+// last message before an abort.
 function system(memory, said) {
   const bad_file = 8, view = () => new DataView(memory().buffer);
   return {
@@ -60,7 +60,7 @@ const settings = (options) =>
     .flatMap(([name, value]) => [name, spelled(name, value)]);
 
 const list = (lengths) => (Array.isArray(lengths) ? lengths : [lengths]).join(' ');
-// A number is a temperature for all queries; a text is a policy, "log_n:length=80"; undefined is the model's own.
+// A number is one temperature for all queries, a text is a policy, "log_n:length=80"; undefined: the model's own.
 const temperature_words = (t) => (t === undefined || t === null ? '' : typeof t === 'number' ? `constant:tau=${t}` : t);
 
 export class Lab {
@@ -69,16 +69,16 @@ export class Lab {
   #stopped = '';
   #catalog;
 
-  // bytes: of a WebAssembly file, or a WebAssembly.Module
+  // bytes: the bytes of a WebAssembly file, or a WebAssembly.Module
   static async start(bytes) {
     if (typeof WebAssembly === 'undefined')
-      throw new Error('this browser has no WebAssembly, which the laboratory needs; take a newer one');
+      throw new Error('this browser has no WebAssembly, which the laboratory needs; use a newer one');
     const lab = new Lab();
     let module;
     try {
       module = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes);
     } catch (e) {
-      throw new Error(`this browser cannot read the engine (${e.message}); take one from 2023 or later`);
+      throw new Error(`this browser cannot read the engine (${e.message}); use one from 2023 or later`);
     }
     const imports = { wasi_snapshot_preview1: system(() => lab.#wasm.memory, lab.#said) };
     lab.#wasm = (await WebAssembly.instantiate(module, imports)).exports;
@@ -123,7 +123,7 @@ export class Lab {
 
   // A model that has not been trained. options: those of `poslab train`, by their names.
   train_new(options = {}) { return new Model(this, this.call('train_new', settings(options)).json); }
-  // A model from a checkpoint of the page or of the program; name: the file's, for messages
+  // A model from a checkpoint of the page or of the program. name: that of the file, for messages
   load(bytes, name = 'the checkpoint') {
     const c = read_checkpoint(new Uint8Array(bytes), name, this.format);
     const m = new Model(this, this.call('load', [name, c.weights, ...settings(c.config)]).json);
@@ -138,12 +138,12 @@ export class Lab {
   }
   get format() { return 'poslab checkpoint 1'; }
 
-  // T x T, as drawn by `poslab show`; NaN for masked pairs. options: heads, d_model, causal, layer, head (from 0),
-  // positions, at (a list of T positions), train_length, seed
+  // The T x T matrix that `poslab show` draws; NaN for masked pairs. options: heads, d_model, causal, layer, head (from
+  // 0), positions, at (a list of T positions), train_length, seed
   matrix(encoding, T, options = {}) {
     return this.call('matrix', [encoding, T, ...settings(options)]).numbers;
   }
-  // The description of a scheme with those options: formula, doors, reads, meaning of its matrix, laws, frequencies
+  // The description of a scheme with these options: formula, doors, reads, meaning of its matrix, laws, frequencies
   explain(encoding, options = {}) {
     const { length = 40, ...others } = options;
     return this.call('explain', [encoding, length, ...settings(others)]).json;
@@ -156,7 +156,7 @@ export class Model {
     this.number = about.model;
     this.parameters = about.parameters;
     this.parts = about.parts;              // tensors of a checkpoint: {name, shape}
-    this.room = about.room;                // the number of slots with positions
+    this.room = about.room;                // the largest number of slots that has positions
     this.about = about;
     this.done = 0;                         // steps
   }
@@ -178,7 +178,7 @@ export class Model {
   // The baselines -> [{length, chance, majority, content_only}]
   baselines(lengths, strings = 200) { return this.call('baselines', list(lengths), strings).json; }
 
-  // {name: text} of all options
+  // All options: {name: text}
   config() { return Object.fromEntries(this.about.config.map((o) => [o.name, o.value])); }
   // The command that trains the same model natively.
   command(folder = 'runs/page') {
@@ -189,12 +189,12 @@ export class Model {
     const { json, numbers } = this.call('weights');
     return write_checkpoint({ format: this.about.format, ...json, config: this.toml() }, this.parts, numbers);
   }
-  toml() { return to_toml(this.about.config); }          // in the form of config.toml
+  toml() { return to_toml(this.about.config); }          // as in config.toml
   free() { this.call('free'); }
 
-  // The values in training and in a test of these lengths: {reads, positions, distances, gaps}, each {trained: [[value,
-  // count]], tests: [{length, met: [[value, count]], seen}]}, or {none: why}. steps: the number of training steps; by
-  // default all of the run
+  // The values in training and in tests of these lengths: {reads, positions, distances, gaps}. Each is {trained:
+  // [[value, count]], tests: [{length, met: [[value, count]], seen}]} or {none: why}. steps: how many training steps to
+  // count, by default all of the run
   seen(lengths = [this.train_length, 2 * this.train_length], steps = 0) {
     return this.call('seen', list(lengths), steps).json;
   }
@@ -202,7 +202,7 @@ export class Model {
 
   // The answer to a user's string -> {slots: [{target, answer, scored, probabilities}], input, positions, accuracy,
   // layers, heads, time, attention: Float32Array (layers, heads, time, time)}. positions: one for each slot; silenced:
-  // [layer, head] from 0
+  // [layer, head], both from 0
   /**
    * @param {any} symbols
    * @param {{positions?: number[], temperature?: any, silenced?: number[][]}} options
@@ -217,8 +217,8 @@ export class Model {
   dispersion(lengths, temperature, strings = 8) {
     return this.call('dispersion', list(lengths), temperature_words(temperature), strings).json;
   }
-  // The temperature at which attention at this length is as peaked as at the trained one -> {temperature, target,
-  // before, after}
+  // The temperature at which attention at this length is as peaked as it is at the trained length -> {temperature,
+  // target, before, after}
   align(length, strings = 8) { return this.call('align', length, strings).json; }
   // The scheme's matrix with the current weights
   matrix(T, { layer = 0, head = 0 } = {}) { return this.call('matrix_of_model', T, layer, head).numbers; }

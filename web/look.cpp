@@ -1,5 +1,5 @@
-// Inspection of a trained model: the positions seen in training, its answer and attention for a string, and the
-// dispersion of its attention.
+// Looks into a trained model: the positions seen in training, the answer and the attention for a string, and the
+// dispersion of attention.
 #include <algorithm>
 
 #include "encodings/picture.h"
@@ -15,7 +15,7 @@
 namespace poslab::web {
 namespace {
 
-// [value, count], by rising value
+// [value, count], in ascending order of the value
 Json histogram(const Histogram& h) {
   return Json::list(h, [](const auto& bin) {
     return Json::list(std::vector<double>{double(bin.first), double(bin.second)});
@@ -35,7 +35,7 @@ Json met_json(Met what, const RunSpec& c, const std::vector<int>& lengths, int64
   }
 }
 
-// Words: the lengths, and the number of training steps; 0: all of the run.
+// Words: the lengths, and the number of training steps (0: all of the run).
 Response seen(Request& request) {
   const RunSpec& c = model(request).config;
   const std::vector<int> lengths = request.lengths();
@@ -55,8 +55,8 @@ std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::
   return choose_temperature(spelled, run_values(s.config));
 }
 
-// Words: the string, positions ("": the test's), a temperature ("": the model's own), silenced heads as "layer head
-// layer head".
+// Words: the string, positions ("": those of the test), a temperature ("": the model's own), and silenced heads as
+// "layer head layer head".
 Response ask_it(Request& request) {
   const State& s = model(request);
   const Task& t = task(s.config["task"]);
@@ -97,7 +97,7 @@ Json row_means(const RowMeans& m) {
   return Json::object({{"largest", m.largest_weight}, {"entropy", m.entropy}});
 }
 
-// Words: the lengths, a temperature ("": the model's own), the number of strings of each.
+// Words: the lengths, a temperature ("": the model's own), the number of strings for each length.
 Response dispersion_of(Request& request) {
   const State& s = model(request);
   const std::vector<int> lengths = request.lengths();

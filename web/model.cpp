@@ -21,16 +21,16 @@ std::map<int, std::unique_ptr<State>>& models() {
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
-// A page has an address space of 4 GB, minus the program and fragmented memory.
+// A page has an address space of 4 GB, less what the program and fragmentation take.
 void check_memory(const RunSpec& c) {
   constexpr double most = 3e9;
   if (const double needed = footprint(string_load(c)).bytes(); needed > most)
-    bad_input("this model takes about {} of memory in training, and a page has {}; take a smaller batch (now {}), "
+    bad_input("this model needs about {} of memory in training, but a page has {}; use a smaller batch (now {}), "
               "train_length (now {}) or d_model (now {})", gigabytes(needed), gigabytes(most), c["batch"],
               c["train_length"], c["d_model"]);
 }
 
-// The model's tensors in a checkpoint, in the order of their numbers: the weights, then Adam's moments.
+// A model's tensors in a checkpoint, in the order of the stored numbers: the weights, then Adam's moments.
 struct Part {
   std::string name;
   Tensor values;
@@ -43,7 +43,7 @@ std::vector<Part> parts(const State& s) {
   return all;
 }
 
-// Options that differ from the preset, which a command line must name.
+// The options that differ from the preset and must therefore be on a command line.
 Json said(const Choices& c) {
   const Choices preset = configure({{"preset", c["preset"]}});
   std::vector<Json> all;
@@ -92,7 +92,7 @@ Response train_new(Request& request) {
   return added(std::make_unique<State>(c));
 }
 
-// "load", the name of a file, its number of weights, its configuration; then "fill" sets the numbers.
+// Words: "load", the name of a file, its number of weights, its configuration. A call of "fill" then sets the numbers.
 Response load(Request& request) {
   const std::string file = request.next();
   const int most = request.whole("weights", 0, 1 << 30);
@@ -140,7 +140,7 @@ Response step(Request& request) {
                         {"length", done.length}})};
 }
 
-// Words: a length, the number of strings, and the differing options of the test.
+// Words: a length, the number of strings, and the options in which the test differs from training.
 Response test(Request& request) {
   State& s = model(request);
   const std::vector<int> lengths = request.lengths();

@@ -24,7 +24,7 @@ const std::vector<Option>& options() {
   return all;
 }
 
-// An untrained scheme with its positions, in a model of one layer, or of more where layers differ.
+// An untrained scheme with its positions, in a model of one layer, or of several if layers differ.
 struct Drawn {
   Chosen<Scheme> scheme;
   Choices c{"matrix", options()};
@@ -41,7 +41,7 @@ struct Drawn {
     if (c.whole("d_model") % c.whole("heads"))
       bad_input("d_model = {} is not a multiple of heads = {}; choose one that is", c["d_model"], c["heads"]);
     if (c.whole("head") >= c.whole("heads"))
-      bad_input("head = {}, counted from 0, of heads = {}; take a smaller one", c["head"], c["heads"]);
+      bad_input("head = {}, counted from 0, but heads = {}; use a smaller head", c["head"], c["heads"]);
     params = Params(uint64_t(c.count("seed")));
     scheme = choose_encoding(spelled, trained_on(c.whole("train_length")));
     const Chosen<Sampler> sampler = sampler_for(
@@ -89,7 +89,7 @@ Response matrix(Request& request) {
           cells(*d.layers, d.shape, *d.sample, d.c.whole("layer"), d.c.whole("head"))};
 }
 
-// The same for a trained model's own scheme, at positions of its test. Words: model, slots, layer, head.
+// The same for the scheme of a trained model, at positions of its test. Words: model, slots, layer, head.
 Response matrix_of_model(Request& request) {
   const State& s = model(request);
   const int slots = request.whole("length", 1, 1024), layer = request.whole("layer", 0, s.config.whole("layers") - 1);

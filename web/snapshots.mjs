@@ -1,6 +1,6 @@
-// Trains the lanes of the first screen with the engine under node, each on its own thread, and writes their results at
-// some steps into web/page/snapshots.json, and the weights of two of them into weights.bin beside it:
-// tools/web snapshots, three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
+// Trains the lanes of the first screen with the engine under node, each on its own thread. Writes their results at some
+// steps into web/page/snapshots.json, and the weights of two of them into weights.bin next to it. tools/web snapshots
+// runs it, for three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
 import {readFile, rename, writeFile} from 'node:fs/promises';
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 
@@ -11,7 +11,7 @@ import {FIRST_LANES, first_state} from './page/link.mjs';
 import {options_of} from './page/take.mjs';
 
 const STRINGS = 64, TESTED_AT = [0, 100, 200, 400, 800, 1400, 2100, 2800, 3600];
-// Without dropout, and with a falling learning rate at the end; otherwise some lanes fail on their longest strings.
+// Without dropout, and with a learning rate that falls at the end; otherwise some lanes fail on their longest strings.
 const state = {...first_state(), steps: TESTED_AT.at(-1)}, more = {dropout: '0', cooling: '0.4'};
 const edge = state.train_length;
 const lengths =
@@ -21,7 +21,7 @@ const lengths =
         .sort((a, b) => a - b);
 const round = x => Math.round(x * 1e4) / 1e4;
 
-// Two scenes of the lecture: the trained length at fixed distances between neighbours, and how attention disperses.
+// The data of two scenes: accuracy at fixed distances between neighbours, and how attention disperses.
 function closer(model) {
   const gaps = [1, 2, 3, 4, 5, 6, 8, 10].map(
       gap =>
@@ -32,7 +32,7 @@ function closer(model) {
       model.dispersion(lengths, tau).map(({length,
                                            largest,
                                            entropy}) => ({length, largest: round(largest), entropy: round(entropy)}));
-  // Whether sharper attention also answers better is a separate question: the accuracy at that length.
+  // Whether sharper attention also answers better is a separate question, answered by the accuracy at that length.
   const right = tau => round(model.test({lengths: [far], strings: STRINGS, temperature: tau})[0].accuracy);
   const dispersion = [
     {name: 'as trained', rows: rows(1), accuracy: right(1)}, {
@@ -44,7 +44,7 @@ function closer(model) {
   return {gaps, dispersion};
 }
 
-// The record of a lane for the page: {lane, closer, weights: for lanes that one can look into}
+// The record of a lane for the page: {lane, closer, weights}; weights: only of lanes that one can look into
 async function recorded({spec, engine}) {
   const lab = await Lab.start(await readFile(engine)), model = lab.train_new(options_of(state, spec));
   const log = [], tests = [];

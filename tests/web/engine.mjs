@@ -128,7 +128,7 @@ async function refused(base64, changes) {
     'begin like a checkpoint': text(good, '__metadata__', '__metabase__'),
     'its checksum is': good.map((b, n) => (n === good.length - 1 ? b ^ 1 : b)),
     'another version of poslab': sealed(text(good, 'poslab checkpoint 1', 'poslab checkpoint 9')),
-    'is no JSON': sealed(text(good, '"seed"', '"seed')),
+    'is not JSON': sealed(text(good, '"seed"', '"seed')),
     'its options have the line': sealed(text(good, 'task = ', 'task : ')),
     'option "casual"': sealed(text(good, 'causal = ', 'casual = ')),
     'has no tensor head.b': sealed(text(good, '"head.b"', '"head.c"')),

@@ -1,5 +1,5 @@
 // A user's bias as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's scheme
-// `calibrated`, with a number for each distance between slots and each head.
+// `calibrated`, with one number for each head and each distance between slots.
 import {read_expression, refuse} from './expression.mjs';
 import {near} from './laws.mjs';
 
@@ -8,7 +8,7 @@ const HIDDEN = -500, MOST = 500;  // the program's range; lower values hide thei
 // The expression of own(...), or null for an encoding of the program.
 export const own_text = encoding => /^own\((.*)\)$/s.exec(encoding)?.[1] ?? null;
 
-// The program's spelling, for all distances of strings up to five times the trained length. Throws a sentence.
+// The program's spelling, for all distances in strings up to five times the trained length. Throws a sentence.
 export function calibrated_bias(text, {layers, heads, train_length}) {
   const bias = read_expression(text), reach = 15 * train_length + 20, lists = [];
   const at = (d, h, from, n) => bias({i: from + Math.max(0, -d), j: from + Math.max(0, d), h, n});

@@ -1,4 +1,4 @@
-// The card of a lane: its name, its accuracy at the chosen length, its curve, and the three strips that explain it.
+// The card of a lane: its name, its accuracy at the chosen length, its curve, and the three strips that explain them.
 // Redrawn at most once a frame.
 import {element} from '../../lab/page/element.mjs';
 import {block, draw_svg, say, tell, write} from './dom.mjs';
@@ -19,9 +19,9 @@ export function curves_of(lane, limit = Infinity) {
     all.push({name: `before: ${lane.before.name}`, colour: 'var(--soft)', thin: true, points: within(lane.before)});
   return curve.points.length ? [...all, curve] : all;
 }
-// chance, majority and content_only by length, as grey lines; and a legend for them.
+// The baselines chance, majority and content_only by length as grey lines, and a legend for them.
 const BASELINES = {
-  majority: ['6 4', 'each place’s most frequent symbol,'], content_only: ['2 3', 'the content alone,'],
+  majority: ['6 4', 'the most frequent symbol of each place,'], content_only: ['2 3', 'the content alone,'],
   chance: ['9 3 2 3', 'chance.']
 };
 export function baseline_curves(baselines) {
@@ -29,14 +29,14 @@ export function baseline_curves(baselines) {
   return Object.entries(BASELINES).filter(([name]) => baselines[name])
       .map(([name, [dash]]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
 }
-// The legend of strips and grey lines, below the lanes. edge: the trained length.
+// The legend of the strips and the grey lines, below the lanes. edge: the trained length.
 export const lanes_legend = edge => element(
     'p', {class: 'note legend-strips'}, element('span', {class: 'key met'}),
     ' met in training (upper row: all values met in training; lower row: those that a string of this length needs) ',
     element('span', {class: 'key unmet'}), ' needed, but never met. ', element('b', {}, 'Bold'),
     ` is what the scheme reads. A string of ${edge} with as many slots for its answer has ${2 * edge} positions. `,
     'Values are counted one by one: a string with only small gaps may be new even if no gap is (lecture, scene 5). ',
-    'Grey lines take no understanding: ',
+    'Grey lines need no understanding: ',
     Object.values(BASELINES).map(([dash, words]) => {
       const line = element('span', {class: 'key', 'aria-hidden': 'true'});
       line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +
@@ -44,8 +44,8 @@ export const lanes_legend = edge => element(
       return [element('span', {class: 'kept'}, line, ` ${words}`), ' '];
     }));
 
-// settings: an element below the name; controls: those below the strips. view(): the page's current {length, limit,
-// edge, longest, task, drag(length), about(lane)}; beyond `limit` no curve is drawn.
+// settings: an element below the name; controls: elements below the strips. view(): the page's current {length, limit,
+// edge, longest, task, drag(length), about(lane)}; no curve is drawn beyond `limit`.
 export class Card {
   #due = false;
   #drawn_length = '';
@@ -86,7 +86,7 @@ export class Card {
     this.chart.addEventListener('pointerdown', event => (this.chart.setPointerCapture(event.pointerId), drag(event)));
     this.chart.addEventListener('pointermove', event => event.buttons && drag(event));
   }
-  // The length to which its model was trained, whatever the current settings.
+  // The length to which the lane's model was trained, whatever the current settings are.
   #edge() { return this.lane.edge(this.view().edge); }
   #chart(longest, edge, more = {}) {
     const size = {width: WIDTH, height: HEIGHT};
@@ -109,7 +109,7 @@ export class Card {
     const between = Number.isFinite(value) && !lane.tested_at(length) ? ', between two tests' : '';
     write(this.score, percent(value));
     write(this.asked, ` right at length ${length}${between}`);
-    // During a drag, only the vertical line at the length moves.
+    // During a drag, only the vertical line at the length is redrawn.
     const chart = this.#chart(longest, edge, {curves: curves_of(lane, limit)});
     const picture = draw_svg(
         this.chart, chart_shapes(chart) + upright_at(chart, 0), WIDTH, HEIGHT,

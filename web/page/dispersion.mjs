@@ -1,4 +1,4 @@
-// Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
+// Dispersion: the more keys, the flatter attention. A temperature below 1 sharpens it; aligning finds a temperature.
 import {element} from '../../lab/page/element.mjs';
 import {block, button, draw_chart, field, figure, is_narrow, live, note, number, row, say, slider,
         view_of} from './dom.mjs';
@@ -42,10 +42,10 @@ export function dispersion_view(app) {
     for (const [measure, picture] of Object.entries(pictures)) dispersion_chart(picture, measure, list, edge());
     legend.replaceChildren(...dispersion_legend(list));
   }
-  // The accuracy at a length; temperature: by default the model's own.
+  // The accuracy at a length. temperature: the model's own by default.
   const accuracy_at = async (model, length, temperature) =>
       (await model.engine.call('test', {lengths: [length], strings: 32, temperature}))[0].accuracy;
-  // One request at a time; at most the plain model and two others are drawn.
+  // There is one request at a time; besides the plain model, at most two others are drawn.
   function measure(name, temperature) {
     const mine = lane;
     busy = busy.then(async () => {
@@ -75,7 +75,7 @@ export function dispersion_view(app) {
   }
   async function align() {
     const long = Number(length.value), lane_then = lane;
-    if (long <= edge()) return say(`Align takes a length above ${edge()}, to which this model was trained.`);
+    if (long <= edge()) return say(`Align needs a length above ${edge()}, the length this model was trained to.`);
     said.textContent = 'trying 11 temperatures …';
     try {
       const found = await lane_then.engine.call('align', long);
@@ -111,7 +111,7 @@ export function dispersion_view(app) {
       'dispersion', 'Dispersion',
       'A row of attention weights sums to 1: with more keys each gets less, and a key that should stand out ' +
           'may drown. Dividing all logits by a temperature below 1 makes attention sharper again. Whether the ' +
-          'answers then get better is another question, so the accuracy stands beside it.',
+          'answers then get better is another question, so the accuracy is shown next to it.',
       picker, panel);
   return {node, lanes: []};
 }

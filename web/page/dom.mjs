@@ -1,4 +1,4 @@
-// The common part of the page: elements, messages for screen readers, and saved files.
+// The common part of all views: elements, messages for screen readers, and saving files.
 import {element} from '../../lab/page/element.mjs';
 import {chart_shapes} from './figures.mjs';
 
@@ -16,9 +16,9 @@ export function table_of(caption, rows, head = []) {
 }
 // The paragraph for an error message.
 export const fault = () => element('p', {class: 'bad', role: 'status'});
-// A line that is read aloud when it changes.
+// A line that screen readers read aloud when it changes.
 export const live = (name = 'verdict') => element('p', {class: name, 'aria-live': 'polite'});
-// Makes the results of an earlier request pale.
+// Makes outdated results pale.
 export const set_stale = (stale, ...nodes) => nodes.forEach(node => node.classList.toggle('stale', stale));
 
 export const button = (words, act, attributes = {}) =>
@@ -44,9 +44,9 @@ export function choices(list, chosen, change, attributes = {}) {
 }
 export function number(value, low, high, change = kept => {}) {
   const onchange = () => {
-    const least = Number(input.min), most = Number(input.max);  // which may have changed
+    const least = Number(input.min), most = Number(input.max);  // both may have changed
     const asked = Math.round(Number(input.value)), kept = Math.min(most, Math.max(least, asked || least));
-    if (kept !== asked) say(`The field takes a whole number from ${least} to ${most}. It is ${kept} now.`);
+    if (kept !== asked) say(`The field accepts whole numbers from ${least} to ${most}. It is ${kept} now.`);
     input.value = kept;
     change(kept);
   };
@@ -58,12 +58,12 @@ export function slider(value, low, high, change, attributes = {}) {
   const oninput = event => change(Number(event.target.value));
   return element('input', {type: 'range', min: low, max: high, value, oninput, ...attributes});
 }
-// change: called with the text and its field, when the text has changed.
+// change: called with the text and its field when the text has changed.
 export function text_line(value, change, attributes = {}) {
   const onchange = ({target}) => change(target.value.trim(), target);
   return element('input', {type: 'text', value, spellcheck: 'false', onchange, ...attributes});
 }
-// A text field with the program's names to choose from, in which options of schemes and compositions are typed.
+// A text field in which a name of the program is typed or chosen; options of schemes and compositions can be typed.
 export function named_line(kind, list, value, change, attributes = {}) {
   const id = `names-${kind}`, options = list.map(({name, summary}) => element('option', {value: name}, summary));
   if (!document.getElementById(id)) document.body.append(element('datalist', {id}, options));
@@ -79,7 +79,7 @@ export function toggle(words, on, change) {
   return made;
 }
 
-// A message at the foot of the window, and for a screen reader when it is idle.
+// Shows a message at the foot of the window; a screen reader reads it when it is idle.
 let hide_soon;
 export function say(words, {bad = false} = {}) {
   const line = document.getElementById('said');
@@ -89,16 +89,16 @@ export function say(words, {bad = false} = {}) {
   clearTimeout(hide_soon);
   hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
 }
-// Only for a screen reader: the change in a picture.
+// Describes the change in a picture, only for a screen reader.
 export function tell(words) {
   document.getElementById('told').textContent = words;
 }
 
-// The current colour of the page by its name.
+// The current value of one of the page's colours.
 export const colour_of = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// Shapes as a picture with a description for screen readers. Unchanged shapes are left alone, as parsing is the cost of
-// drawing. fit: SVG's preserveAspectRatio. Returns the picture.
+// Draws shapes as a picture with a description for screen readers. Unchanged shapes are left alone, because parsing is
+// the cost of drawing. fit: SVG's preserveAspectRatio. Returns the picture.
 const drawn_shapes = new WeakMap();
 export function draw_svg(holder, shapes, width, height, words, fit = 'xMidYMid') {
   if (!holder.firstChild) holder.innerHTML = '<svg role="img"></svg>';
@@ -117,7 +117,7 @@ export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A screen as narrow as a phone's, where pictures are drawn half as wide, to keep their texts readable.
+// Whether the screen is as narrow as a phone's: then pictures are half as wide, so that their texts stay readable.
 export const is_narrow = () => matchMedia('(max-width: 40rem)').matches;
 
 export function save(name, data, type) {

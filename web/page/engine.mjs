@@ -11,7 +11,7 @@ async function unpacked(text) {
 }
 
 let compiled, worker_address;
-// ?plain in the address: without relaxed SIMD, for tests and comparisons.
+// ?plain in the address turns relaxed SIMD off, for tests and comparisons.
 const relaxed = () => relaxed_simd() && held('wasm-relaxed') !== null && !location.search.includes('plain');
 
 async function compile() {
@@ -22,7 +22,7 @@ async function compile() {
   return WebAssembly.compile(await unpacked(held(relaxed() ? 'wasm-relaxed' : 'wasm').textContent));
 }
 
-// The rejection of calls to an ended engine, which is not an error.
+// The error of calls to an engine that was ended on purpose.
 export const CLOSED = 'This model was closed.';
 
 export class Engine {
@@ -30,7 +30,7 @@ export class Engine {
   #events = new Map();
   #number = 0;
 
-  // A Worker with the engine in it. Throws with a sentence if the browser lacks support.
+  // A Worker with the engine in it. Throws an Error with a sentence if the browser lacks support.
   static async start() {
     const engine = new Engine(), module = await (compiled ??= compile());
     worker_address ??= URL.createObjectURL(new Blob([held('worker').textContent], {type: 'text/javascript'}));
@@ -60,7 +60,7 @@ export class Engine {
   end() {
     this.worker?.terminate();
     this.worker = null;
-    this.#events.clear();  // failures are ignored
+    this.#events.clear();  // failures are no longer reported
     this.#lost(CLOSED);
   }
   #hear({id, value, error, event, ...said}) {
@@ -81,7 +81,7 @@ export class Engine {
   }
 }
 
-// The Worker for requests without a model: catalogues and position matrices. It is replaced if its engine has stopped.
+// The Worker for requests without a model: catalogues and position matrices. A new one replaces it if its engine stops.
 let desk;
 export async function ask_desk(call, ...parts) {
   const asked = desk ??= Engine.start();

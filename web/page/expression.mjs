@@ -6,7 +6,7 @@
 
 const CONSTANTS = {pi: Math.PI, e: Math.E};
 const of_math = (count, ...names) => Object.fromEntries(names.map(name => [name, [count, Math[name]]]));
-// Name: [number of values, function]
+// Name: [number of arguments, function]
 const FUNCTIONS = {
   ...of_math(1, 'abs', 'sqrt', 'exp', 'log', 'log2', 'sin', 'cos', 'tanh', 'sign', 'floor', 'ceil', 'round'),
   ...of_math(2, 'min', 'max', 'pow'),
@@ -50,15 +50,15 @@ function tokens_of(text) {
   return tokens;
 }
 
-// The letter pairs that two words have in common, for "did you mean".
+// How alike two words are by the letter pairs that both have, for "did you mean".
 function alike(a, b) {
   const pairs = word => new Set([...`^${word}$`].slice(0, -1).map((c, n) => c + `^${word}$`[n + 1]));
   const [x, y] = [pairs(a), pairs(b)];
   return [...x].filter(pair => y.has(pair)).length / Math.max(x.size, y.size);
 }
 
-// Parses `text` with variables of these names. Returns a function of an object with their values. Throws a sentence
-// with the column.
+// Parses `text`, in which the variables have these names. Returns a function that maps an object of their values to a
+// number. Throws an Error with a sentence that names the column.
 export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
   if (!text.trim()) refuse('There is no expression yet. Try -abs(i - j) / 2^(h + 1).');
   if (text.length > LONGEST) refuse(`The expression has ${text.length} characters; at most ${LONGEST} are read.`);
@@ -109,7 +109,7 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
     while (next(',') && ++at);
     take(')', `to close ${name}(`);
     if (parts.length !== count)
-      refuse(`Column ${column}: ${name} takes ${count} ${count === 1 ? 'value' : 'values'}, and has ${parts.length}.`);
+      refuse(`Column ${column}: ${name} takes ${count} ${count === 1 ? 'value' : 'values'}, not ${parts.length}.`);
     return values => apply(...parts.map(part => part(values)));
   }
   function atom() {
@@ -138,7 +138,7 @@ export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
   return tree;
 }
 
-// "1/0.1/0.01" or "1, 0.1, 0.01": numbers above 0, radians a position. Throws a sentence.
+// "1/0.1/0.01" or "1, 0.1, 0.01": numbers above 0, in radians per position. Throws an Error with a sentence.
 export function read_frequencies(text) {
   const words = text.split(/[\s,;/]+/).filter(Boolean);
   if (!words.length) refuse('There are no frequencies yet. Try 1, 0.1, 0.01, 0.001.');
@@ -146,7 +146,7 @@ export function read_frequencies(text) {
   return words.map((word, n) => {
     const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : NaN;
     if (!(value > 0 && value <= 1e6))
-      refuse(`Frequency ${n + 1} is “${word.slice(0, 20)}”; it takes a number above 0, radians a position.`);
+      refuse(`Frequency ${n + 1} is “${word.slice(0, 20)}”; give a number above 0, in radians per position.`);
     return value;
   });
 }

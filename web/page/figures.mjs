@@ -9,7 +9,7 @@ const r = x => Math.round(x * 10) / 10;
 // A line is recognized by its colour, its dashes and the mark at its end.
 export const DASHES = ['', '7 4', '2 3', '9 3 2 3'];
 export const MARKS = ['circle', 'square', 'triangle', 'diamond'];
-export const SIGNS = ['●', '■', '▲', '◆'];  // the same within a text
+export const SIGNS = ['●', '■', '▲', '◆'];  // the same marks within a text
 export function mark(kind, x, y, size, colour) {
   const s = size, shapes = {
     circle: `<circle cx="${r(x)}" cy="${r(y)}" r="${s}"`,
@@ -22,13 +22,13 @@ export function mark(kind, x, y, size, colour) {
 }
 
 // chart: {width, height, x: [low, high], y: [low, high], percent, x_label, y_label, shaded, at, log_y, large,
-//         curves: [{name, colour, dash, mark, points: [[x, y], ...], thin}]}; large: for the back row
+//         curves: [{name, colour, dash, mark, points: [[x, y], ...], thin}]}; large: for readers in the back row
 const data_of = ({x, y, x_label = '', y_label = '', log_y, curves, ...chart}) => ({
   ...chart, x_low: x[0], x_high: x[1], y_low: y[0], y_high: y[1], x: x_label, y: y_label, log: log_y,
   curves: curves.map(({name, points}) => ({tip: name, points: points.filter(([v]) => v >= x[0] && v <= x[1])}))
 });
-const size_of = chart => chart.large ? 22 : 12;  // of letters
-// The frame of a chart, and the places of values in it.
+const size_of = chart => chart.large ? 22 : 12;  // font size
+// The frame of a chart, and the functions that map values to coordinates in it.
 export function frame_of(chart) {
   const unit = size_of(chart) / 13, around = Math.round;
   return frame_in(data_of(chart), {
@@ -55,7 +55,7 @@ export function chart_shapes(chart) {
   return shapes_of(data_of(chart), frame, look) + marks.join('') +
       (chart.at === undefined ? '' : upright_at(chart, chart.at));
 }
-// The vertical line at a value of x.
+// A vertical line at a value of x.
 export function upright_at(chart, x) {
   const {x: place, top, bottom} = frame_of(chart);
   return `<path class="at" d="M${r(place(x))} ${top}V${bottom}" style="stroke:var(--ink);stroke-width:1.5"/>`;
@@ -69,7 +69,7 @@ export function runs_of(values) {
     else runs.push([value, value]);
   return runs;
 }
-// The runs within `others`, and those outside.
+// The parts of the runs inside `others`, and the parts outside.
 export function parted(runs, others) {
   const inside = [], outside = [];
   for (const [from, to] of runs) {
@@ -84,8 +84,8 @@ export function parted(runs, others) {
   }
   return [inside, outside];
 }
-// strip: {trained, needed, low, high}, with runs of values. The upper row shows those in training, the lower row those
-// of a test, in one colour if training had them and in another if not.
+// strip: {trained, needed, low, high}, with runs of values. The upper row shows the values in training, the lower row
+// those that a test needs: in one colour if training had them, in another if not.
 export function strip_shapes(strip, width, height) {
   const {low, high} = strip, cell = width / Math.max(1, high - low + 1), half = Math.floor(height / 2) - 1;
   const bar = (from, to, y, colour) => `<rect x="${r((from - low) * cell)}" y="${y}" ` +
@@ -97,7 +97,7 @@ export function strip_shapes(strip, width, height) {
       bars(met, below, 'met') + bars(unmet, below, 'unmet');
 }
 
-// A complete file; colour_of(name) is the colour of var(name).
+// A complete file. colour_of(name): the value of the CSS variable of that name.
 export function svg_file(shapes, width, height, title, about, colour_of) {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
       `height="${height}" font-family="sans-serif"><title>${escape(title)}</title><desc>${escape(about)}</desc>` +

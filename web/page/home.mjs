@@ -15,8 +15,8 @@ export function commands_of(lanes) {
   const lines = lanes.map(lane => lane.about?.command).filter(Boolean);
   return (lines.length > 1 ? lines.map((line, n) => line.replace(/ --out \S+$/, `$&-${n + 1}`)) : lines).join('\n');
 }
-// The lanes with curves as a table, with the baselines of each task; `set`: the chosen task, which may differ from a
-// model's.
+// The lanes with curves as a table, with the baselines of each task. set: the chosen task, which is not always the task
+// of each model.
 export function table_of(lanes, set) {
   const drawn = lanes.filter(lane => lane.curve.length), task_of = lane => lane.config?.task ?? set;
   const grey = drawn.filter(lane => lane.baselines.chance).map(lane => [task_of(lane), lane.baselines]);
@@ -28,7 +28,7 @@ export function table_of(lanes, set) {
 export const tasks_of = (lanes, set) =>
     [...new Set(lanes.filter(lane => lane.curve.length).map(lane => lane.config?.task ?? set))].join(', ') || set;
 
-// All curves in one picture with a legend below, for saving. The common range of training is shaded.
+// All curves in one picture with a legend below, to be saved. The range that all models were trained on is shaded.
 export function picture_of(lanes, set) {
   const drawn = lanes.filter(lane => lane.curve.length), edges = drawn.map(lane => lane.edge(set));
   const curves = drawn.map(lane => line_of(lane, lane.curve));
@@ -75,7 +75,7 @@ export function take_home(app, lanes_of) {
                        'The link, which has all that is set but no trained model,');
   };
   const copy_lines = () =>
-      copy(commands_of(lanes_of()), 'A command for each lane, which trains the same with the program,');
+      copy(commands_of(lanes_of()), 'The command for each lane, which trains the same model with the program,');
   const save_checkpoint = async lane => {
     const name = file_name([lane.name], 'safetensors');
     save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
@@ -97,12 +97,12 @@ export function take_home(app, lanes_of) {
           'It goes into the first lane and never leaves your machine. ', file));
 }
 
-// Takes a chosen or dropped file. An unreadable one changes nothing.
+// Loads a file that was chosen or dropped. An unreadable file changes nothing.
 export async function take_checkpoint(app, lanes, file) {
   const lane = lanes[0] ?? new Lane({}, 0), where = lanes.length ? 'is in the first lane' : 'can be looked into';
   const most = 256 << 20, size = (file.size / 1e6).toFixed(0);
   if (file.size > most)
-    return say(`${file.name} has ${size} MB; the page takes at most ${most >> 20} MB.`, {bad: true});
+    return say(`${file.name} has ${size} MB; the page accepts at most ${most >> 20} MB.`, {bad: true});
   try {
     await lane.load(new Uint8Array(await file.arrayBuffer()), file.name);
     const {config} = lane.about;

@@ -1,5 +1,5 @@
-// Look inside: the answer to a user's string slot by slot, the attention of a head, and the effect of removing that
-// head or changing positions.
+// Look inside: the answer to a user's string slot by slot, the attention of a head, and what changes without that head
+// or with other positions.
 import {element} from '../../lab/page/element.mjs';
 import {block, button, field, live, note, number, row, say, set_stale, slider, table_of, text_line,
         view_of} from './dom.mjs';
@@ -26,14 +26,14 @@ export function inside_view(app) {
   const pick = (key, high) => number(state[key], 1, high, value => (state[key] = value, app.changed(), draw_map()));
   const layer = pick('layer', 8), head = pick('head', 16);
 
-  // Sets the positions of tokens, and all controls that show them; null: those of the test.
+  // Sets the positions of the tokens, and all controls that show them. null: the positions of the test.
   function carry(chosen, gap = 0) {
     positions = chosen;
     where.value = chosen?.join(' ') ?? '';
     stretch.value = gap;
     stretched.textContent = gap ? `every ${gap}` : chosen ? 'as listed below' : 'as drawn';
   }
-  // Another model or string.
+  // Starts over with another model or string.
   function begin_anew() {
     answer = null;
     carry(null);
@@ -45,7 +45,7 @@ export function inside_view(app) {
   function read_positions(text) {
     const words = text.split(/[\s,]+/).filter(Boolean), numbers = words.map(Number);
     const bad = words.find(word => !Number.isFinite(Number(word)));
-    if (bad) return say(`“${bad}” is no position: give a number for each slot.`, {bad: true});
+    if (bad) return say(`“${bad}” is not a position: give a number for each slot.`, {bad: true});
     carry(words.length ? numbers : null);
     ask();
   }
@@ -130,7 +130,7 @@ export function inside_view(app) {
     begin_anew();
     silenced.clear();
     const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
-    // A string of another task is discarded.
+    // A string that belongs to another task is discarded.
     if (app.asked_task && app.asked_task !== task?.name) state.string = '';
     app.asked_task = task?.name;
     line.value = state.string || (task?.example.input ?? '');

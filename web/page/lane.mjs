@@ -7,13 +7,13 @@ import {lane_of, options_of} from './take.mjs';
 const lengths_at = (edge, shares) => [...new Set(shares.map(share => Math.max(1, Math.round(edge * share))))];
 // Lengths of the small tests during training, for a model that trains to `edge`.
 export const tested_lengths = edge => lengths_at(edge, [.05, .25, .5, .75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]);
-// Lengths whose strips are counted: closer together near the edge, where things change.
+// Lengths at which strips are counted: closer together near the edge, where strips change most.
 export const strip_lengths = edge => lengths_at(edge, [.25, .5, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]);
 // Lengths at which dispersion is measured.
 export const dispersion_lengths = edge => lengths_at(edge, [.5, 1, 1.5, 2, 3, 4, 5]);
 const plan_of = (until, lengths, every = 25) => ({until, every, lengths, strings: 24});
 
-// The engine's counts, as runs of values, which take a hundredth of the space.
+// The engine's counts as runs of values, which take a hundredth of the space.
 export function in_runs(seen) {
   const made = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
@@ -24,7 +24,7 @@ export function in_runs(seen) {
   return made;
 }
 // The counts at the next counted length: {reads, positions: {length, trained, needed, share, low, high} or null, ...}.
-// share: of the slots or pairs of that test, those with a value in training.
+// share: the part of that test's slots or pairs whose value occurred in training.
 export function strips_at(seen, length) {
   const strips = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
@@ -50,7 +50,7 @@ export function by_name(rows) {
       ['chance', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
 }
 
-// A scheme with numbers for every distance or slot is shortened to its beginning.
+// The name of a scheme that lists a number for every distance or slot is cut off.
 const brief = text => text.length > 60 ? `${text.slice(0, 59)}…` : text;
 export function name_of({encoding, positions, temperature = 'none'}) {
   const called = [own_text(encoding) === null ? brief(encoding) : 'your own bias'];
@@ -68,9 +68,9 @@ export function tell_apart(lanes) {
 }
 
 export class Lane {
-  #times = [];      // [milliseconds, step] for the last seconds of training
+  #times = [];      // [milliseconds, step] during the last seconds of training
   #opening = null;  // the promise of an engine
-  #beginning = {};  // the number of the latest call of train
+  #beginning = {};  // identifies the latest call of train
 
   baselines = {};
   status = 'ready';
@@ -89,16 +89,16 @@ export class Lane {
     this.number = number;
     this.#forget();
   }
-  // The state before its model answers.
+  // Back to the state before the lane's model answers.
   #forget() {
-    this.run = null;       // put into the page by `poslab web`
+    this.run = null;       // a run that `poslab web` put into the page
     this.log = [];
     this.tests = [];
     this.counted = null;
     this.error = '';
-    this.replayed = null;  // index into tests, while an earlier one is shown
+    this.replayed = null;  // index into tests while an earlier test is shown
   }
-  // A lane that was trained when the page was made: it has curves, but no model.
+  // A lane that was trained when the page was made: it has curves but no model.
   static recorded(spec, number, record) {
     const lane = new Lane(spec, number);
     const {tests, baselines, seen, parameters, command} = record;
@@ -112,7 +112,7 @@ export class Lane {
   static of_run(run, number) {
     const lane = Lane.recorded(lane_of(run.config), number, {
       ...run,
-      log: run.log.map(row => row.map(x => x ?? NaN)),  // where training diverged
+      log: run.log.map(row => row.map(x => x ?? NaN)),  // null: training diverged
       tests: [{step: run.step, curve: run.curve}]
     });
     return Object.assign(lane, {run, counted: null, about: null});
@@ -131,7 +131,7 @@ export class Lane {
   // The spec of the shown results, and whether the settings differ from it by now.
   get shown() { return this.made ?? this.spec; }
   get name() { return name_of(this.shown) + (this.twin ? `, seed ${this.shown.seed}` : ''); }
-  // The model's, whatever the current settings: its options by name, its task, and the length of its training.
+  // The model's own, whatever the current settings are: its options by name, its task, and the length of its training.
   get config() { return this.about?.config ?? this.run?.config; }
   edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {
@@ -140,7 +140,7 @@ export class Lane {
   }
   get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }
   get curve() { return this.test.curve; }
-  // The mean loss of the last 25 steps: a single batch has strings of one length, perhaps a short one.
+  // The mean loss of the last 25 steps: the strings of a single batch have one length, which may be short.
   get loss() {
     const some = this.log.slice(-25);
     return some.length ? some.reduce((sum, {loss}) => sum + loss, 0) / some.length : NaN;
@@ -157,7 +157,7 @@ export class Lane {
     return a0 + (a1 - a0) * (length - l0) / (l1 - l0);
   }
 
-  // Begins again with the options of the state. The current curve stays as `before` if `compare` is set.
+  // Trains anew with the options of the state. If `compare` is set, the current curve stays as `before`.
   async train(state, {compare = false} = {}) {
     const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
@@ -172,7 +172,7 @@ export class Lane {
       const {train_length, steps} = state, lengths = await engine.call('fitting', tested_lengths(train_length));
       const baselines = by_name(await engine.call('baselines', lengths));
       if (!last_word()) return;
-      // Messages of the old model, sent until its Worker learns of the new one, do not count.
+      // Messages that the old model sends before its Worker learns of the new model do not count.
       Object.assign(this, {about, baselines, plan: plan_of(steps, lengths, Math.min(25, steps)), log: [], tests: []});
       if (this.status === 'starting') await this.resume();
       this.changed();
@@ -180,18 +180,18 @@ export class Lane {
       if (last_word()) this.fail(wrong.message);
     }
   }
-  // The model of a recorded lane, from its weights in half precision.
+  // The model of a recorded lane, from weights in half precision.
   async recall(state, weights, steps) {
     const engine = await this.open();
     this.about = await engine.call('recall', options_of(state, this.spec), weights, steps);
     this.plan = plan_of(steps, tested_lengths(state.train_length));
   }
-  // One Worker, even if it is requested again before it is ready.
+  // There is one Worker, even if it is requested again before it is ready.
   open() {
     if (this.#opening) return this.#opening;
     const opening = this.#opening = Engine.start().then(engine => {
       if (this.#opening === opening) return this.#use(engine);
-      engine.end();  // because the lane was ended in the meantime
+      engine.end();  // the lane was ended in the meantime
       throw new Error(CLOSED);
     });
     opening.catch(() => {
@@ -201,7 +201,7 @@ export class Lane {
   }
   #use(engine) {
     this.engine = engine;
-    // Without `about` a training is about to begin: messages are still those of the previous model.
+    // Without `about` a training is about to begin: until then messages come from the previous model.
     const on = (event, hear) => engine.on(event, said => this.about && hear(said));
     on('steps', ({steps}) => {
       this.log.push(...steps);
@@ -235,7 +235,7 @@ export class Lane {
     this.changed();
   }
   async pause() {
-    const starting = this.status === 'starting';  // then train() notices it
+    const starting = this.status === 'starting';  // then train() notices that it was paused
     this.status = 'paused';
     if (!starting) await this.engine.call('pause');
     this.changed();
@@ -249,18 +249,18 @@ export class Lane {
     this.plan.until = Math.max(this.plan.until, this.last.step) + steps;
     await this.resume();
   }
-  // Loads a checkpoint of this page or of the program. Throws with the engine's sentence, and then changes nothing.
+  // Loads a checkpoint of this page or of the program. If that fails, throws the engine's sentence and changes nothing.
   async load(bytes, name) {
     const engine = await this.open();
     const about = await engine.call('load', bytes, name);
-    this.#beginning = {};  // a training about to begin has lost its model
+    this.#beginning = {};  // a training that is about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     this.#forget();
     Object.assign(this, {about, made: lane_of(about.config), status: 'paused', plan: plan_of(about.done, lengths)});
     this.baselines = by_name(await engine.call('baselines', lengths));
     await this.resume();
   }
-  // The values in training, and those of the next tested length, by kind of strip; null without a model.
+  // The values in training and those of a test at the next tested length, by kind of strip; null without a model.
   async coverage(length, edge) {
     if (!this.counted && this.has_model())
       this.counted = this.engine.call('seen', strip_lengths(edge), this.plan?.until ?? 0).then(in_runs, () => null);
@@ -270,10 +270,10 @@ export class Lane {
   has_model() { return Boolean(this.engine && this.about); }
   seconds_left() { return this.plan && this.speed ? (this.plan.until - this.last.step) / this.speed : NaN; }
   fail(words) {
-    if (words === CLOSED) return;  // by end(), which reports its reason
+    if (words === CLOSED) return;  // end() was called, which reports its reason
     this.status = 'failed';
     this.error = words;
-    if (!this.about && !this.tests.length) this.made = null;  // no results of another model remain
+    if (!this.about && !this.tests.length) this.made = null;  // no results of an earlier model remain
     if (/engine has stopped/i.test(words)) this.end();  // the next training begins in a new Worker
     this.changed(true);
   }
@@ -283,5 +283,5 @@ export class Lane {
   }
 }
 
-// The lanes that were trained when the page was made, without an engine yet.
+// The lanes that were trained when the page was made, still without an engine.
 export const recorded_lanes = ({lanes}) => lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));

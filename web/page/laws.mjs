@@ -1,10 +1,10 @@
 // Checks whether a user's bias, positions or frequencies obey the laws of all schemes (docs/encodings.md, A.7), and
-// whether a longer string has values that training has not. Each finding is {law, holds: true | false | null, words};
-// null: neither good nor bad.
+// whether a longer string has values that training does not have. Each finding is {law, holds: true | false | null,
+// words}; null means neither good nor bad.
 
 import {range_of} from './pairs.mjs';
 
-// Two infinities of one sign are equal; one and a number are not.
+// Two infinities of the same sign are equal; infinity and a number are not.
 export const near = (a, b) =>
     a === b || Number.isFinite(a - b) && Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
 const shown = x => Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(4)));
@@ -20,7 +20,7 @@ export function bias_matrix(expression, T, heads = 4) {
   return matrix;
 }
 
-// The first pair of (head, i, j) for which `wrong` returns a reason; or nothing.
+// The first (head, i, j) for which `wrong` returns a reason, or nothing.
 function first_pair(T, heads, wrong) {
   for (let h = 0; h < heads; ++h)
     for (let i = 0; i < T; ++i)

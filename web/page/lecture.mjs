@@ -14,7 +14,7 @@ const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
 const box = (x, y, w, h, colour, words, size = 26) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" rx="6" ` +
     `style="fill:var(--wash);stroke:${colour};stroke-width:2.5"/>${text(x + w / 2, y + h / 2 + size / 3, words, size)}`;
 
-// The same random numbers in every lecture, by a separate generator, so that slides equal those of the rehearsal.
+// The same random numbers in every lecture, from a separate generator, so that slides are those of the rehearsal.
 export function draws(seed) {
   let x = seed;
   return () => (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) / 2 ** 32;
@@ -26,14 +26,14 @@ export function random_positions(count, pool, seed) {
 }
 
 // A picture with buttons below it, each of which changes and redraws it. [[words, change], ...]
-function played(draw, ...changes) {
+A picture with buttons below it. Each button changes and redraws the picture. changes: [[words, change], ...]
   const holder = block('picture');
   draw(holder);
   return [holder, block('buttons', changes.map(([words, change]) => button(words, () => (change(), draw(holder)))))];
 }
 
-// A chart that fills the free part of the screen, and is redrawn when that changes: draw(holder, {width, height}). Its
-// texts grow with it, and stay readable at small sizes.
+// A chart that fills the free part of the screen, and is redrawn when its size changes: draw(holder, {width, height}).
+// Its texts grow with it, and stay readable if it is small.
 function filling(draw) {
   const holder = block('picture');
   let size = {width: 900, height: H};
@@ -101,12 +101,12 @@ function lane_chart(app, pick, at) {
     const frequent = percent(lanes[0].at(length, lanes[0].baselines.majority));
     said.replaceChildren(
         ...lanes.map(lane => element('span', {}, legend_of(lane), percent(lane.at(length)))),
-        element('span', {class: 'quiet'}, `┄ each place’s most frequent digit ${frequent}`));
+        element('span', {class: 'quiet'}, `┄ the most frequent digit of each place ${frequent}`));
   });
   return [holder, block('drag-line', element('span', {}, 'Length'), by_length, shown), said];
 }
 
-// The positions of strings' tokens: their names above, and a bar for each.
+// The positions of the tokens of several strings: for each string its name, and a bar for each token.
 function scene_randomized() {
   const width = 640;
   let seed = 1;
@@ -171,7 +171,7 @@ export const SCENES = [
     line: 'Attention reads a bag of tokens. Their order has to be written on them.',
     draw: scene_positions,
     notes: 'Shuffle a few times: the bag below stays the same, so no encoder can tell the strings apart. Then write ' +
-        'the positions on, the second number of each pair: now the bag changes with the order. Ask: what would you ' +
+        'positions on them, the second number of each pair: now the bag changes with the order. Ask: what would you ' +
         'write on a token? And GPT? A causal mask shows each token only what came before it, from which a decoder ' +
         'without positions can learn the order (NoPE).',
     step: '09_absolute'
@@ -193,8 +193,8 @@ export const SCENES = [
     notes: 'Stop at 20 and take bets. A string of 20 with 20 slots for its answer has positions 0 to 39, so 40 is ' +
         'new at length 21. Learned vectors break at once: those from 40 on are as they were drawn at the start, ' +
         'and nothing tells the model what they mean; it may even do worse than guessing. RoPE and ALiBi fall more ' +
-        'slowly: their first new distances are near known ones. ALiBi was made for language, where near words say ' +
-        'most; to sort, all must be seen. The dashed line needs no understanding: these models end below it.',
+        'slowly: their first new distances are near known ones. ALiBi was made for language, where nearby words ' +
+        'matter most; to sort, all must be seen. The dashed line needs no understanding: these models end below it.',
     step: '11_relative'
   },
   {
@@ -254,7 +254,7 @@ export function lecture_view(app) {
     app.changed();
     show();
   }
-  // A control keeps its arrow keys. Page up and down, which remote controls send, always turn.
+  // A control keeps the arrow keys for itself. Page up and down, which remote controls send, always turn the scene.
   const keys = event => {
     const page = {PageDown: 1, PageUp: -1}[event.key], arrow = {ArrowRight: 1, ArrowLeft: -1}[event.key];
     if (event.altKey || event.ctrlKey || event.metaKey || arrow && event.target.closest('input')) return;

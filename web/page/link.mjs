@@ -1,18 +1,18 @@
-// The state of the page as a link, and back: the part that is shown, lanes, settings of training and the questions of a
-// part are in the fragment, and an error in one part of a link leaves the others valid. Experiments on a trained
-// model (silenced heads, positions, a temperature) are not in it.
+// The state of the page as a link, and back. The fragment holds the part that is shown, the lanes, the settings of
+// training and the questions of a part. An error in one part of a link leaves the others valid. Experiments on a
+// trained model (silenced heads, positions, a temperature) are not in the link.
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
 
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
-// The field of the race and the link accept the same learning rates.
+// The race's field and the link accept the same learning rates.
 export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
 const is_whole = (least, most) => text => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most;
 const whole = (least, most, standard) =>
     ({standard, takes: `a whole number from ${least} to ${most}`, fits: is_whole(least, most)});
 const one_of = (...names) =>
     ({standard: names[0], takes: `one of ${names.join(', ')}`, fits: text => names.includes(text)});
-// The settings of a link that accept only some texts; the state keeps those whose default is in quotes as texts.
+// The settings of a link that accept only some texts. If a default is in quotes, the state keeps the setting as text.
 const CHECKED = {
   lr: {standard: '0.001', takes: 'a number above 0, at most 1', fits: is_rate}, max_position: whole(1, 999999, '400'),
   length: whole(1, 500, 20), steps: whole(1, 100000, 1200), layers: whole(1, 8, 2), heads: whole(1, 16, 4),
@@ -28,7 +28,7 @@ export const FIRST_LANES =
     [plain_lane('learned'), plain_lane('rope'), plain_lane('alibi'), plain_lane('rope', 'randomized')];
 
 let of_runs = {};
-// A page with runs of its own begins with these settings, and a link has the differences from them.
+// A page with runs of its own begins with these settings, and its links hold only the differences from them.
 export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {
@@ -45,9 +45,9 @@ function written_lane(lane) {
   const words = [lane.encoding, lane.positions, lane.temperature, lane.seed];
   return words.map(encodeURIComponent).join('~');
 }
-// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": the readable differences to the first state.
+// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": what differs from the first state, in readable form.
 export const link_of = state => link_and_rest(state).link;
-// {link, left_out: lanes without room in it}
+// {link, left_out: the lanes for which it has no room}
 export function link_and_rest(state) {
   const first = first_state(), parts = [];
   if (state.embed || state.view !== first.view) parts.push(`${state.embed ? 'embed' : 'view'}=${state.view}`);
@@ -85,7 +85,7 @@ function read_lane(text, say) {
     return {encoding, positions, temperature, seed: Number(seed)};
 }
 
-// Returns {state, problems}: problems are sentences, one for each ignored part of the link.
+// Returns {state, problems}. problems: a sentence for each ignored part of the link.
 export function read_link(fragment) {
   const state = first_state(), problems = [], lanes = [], say = sentence => problems.push(sentence);
   const text = fragment.replace(/^#/, ''), too_long = text.length > LONGEST_LINK;
@@ -127,10 +127,10 @@ export function read_link(fragment) {
 
 // The parts of the spelling "rope:base=100|none*2": ["rope", "none"].
 export const names_in = spelled => spelled.split(/[|&+]/).map(part => part.split(':')[0].replace(/\*.*$/, '').trim());
-// Whether every part of the spelling has a name in the list.
+// Whether the name of every part of the spelling is in the list.
 export const known_name = (list, spelled) => names_in(spelled).every(name => list.some(thing => thing.name === name));
 
-// Names in a link that the engine's lists lack, as sentences; each is replaced by the first state's.
+// A sentence for each name in a link that the engine's lists lack; the first state's name replaces it.
 export function check_names(state, catalog) {
   const problems = [], first = first_state();
   const check = (what, list, holder, field, standard) => {

@@ -15,7 +15,7 @@ function weights_of(app, {at, bytes}) {
   return app.weights.slice(at, at + bytes);
 }
 
-// use(lane): called when a model is chosen and ready. An error puts a sentence in the place of the choice.
+// use(lane): called when a model is chosen and ready. After an error, a sentence appears below the choice.
 export function model_picker(app, use) {
   const node = row(), wrong = fault();
   async function choose(lane) {

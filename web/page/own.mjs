@@ -1,5 +1,5 @@
-// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; it may
-// race if the program can spell it.
+// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once, and it
+// can race if the program has a spelling for it.
 import {calibrated_bias} from './bias.mjs';
 import {choice, element} from '../../lab/page/element.mjs';
 import {block, button, draw_chart, fault, field, is_narrow, note, say, set_stale, table_of, view_of} from './dom.mjs';
@@ -32,8 +32,8 @@ function row_of({law, holds, words}) {
       'tr', {}, element('td', {class: name}, verdict), element('th', {scope: 'row'}, law), element('td', {}, words));
 }
 
-// The program's spelling of the user's encoding, or the reason why there is none. text: a bias's; sizes: layers, heads
-// and train_length of the model.
+// The program's spelling of the user's encoding, or the reason why there is none. text: the text of a bias; sizes:
+// layers, heads and train_length of the model.
 /**
  * @param {string} kind
  * @param {any} read
@@ -52,14 +52,14 @@ export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10
   if (kind === 'positions') {
     const list = Array.from({length: pool}, (_, i) => read({i, n: pool}));
     if (list.slice(0, 40).some((p, i) => !Object.is(p, read({i, n: 40}))))
-      return {why: 'It depends on n, and a list of positions cannot.'};
-    if (list.some(p => !Number.isFinite(p))) return {why: 'Some position is no number.'};
+      return {why: 'It depends on n, but a list of positions cannot.'};
+    if (list.some(p => !Number.isFinite(p))) return {why: 'Some position is not a number.'};
     return {encoding: 'rope', positions: `given:at=${list.slice(0, 240).map(digits).join('/')}`};
   }
   // Pair m of the program turns by base^(-2m/D) / factor_m.
   const pairs = head_dim / 2;
   if (!Number.isInteger(pairs))
-    return {why: 'With the width in the race a head has no even number of channels; change width or heads.'};
+    return {why: 'With the race’s width a head has no even number of channels; change width or heads.'};
   if (read.length !== pairs)
     return {why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
         `${read.length}: give ${pairs}, or change width and heads in the race.`};
@@ -146,7 +146,7 @@ export function own_view(app) {
   }
   const again = () => (state.expression = '', choose());
   const node = view_of(
-      'own', 'Write your own', 'A formula in, its laws out, while you type. Nothing is run but the formula.',
+      'own', 'Write your own', 'While you type a formula, the page checks which laws it obeys. It runs only the formula.',
       choice('Write', kinds.map(kind => kind.words), chosen, 'kind', again),
       field('formula', text), help, wrong, block('two', table, element('div', {}, map.node, picture)),
       block('buttons', race));

@@ -1,4 +1,4 @@
-// The page as a whole: one view at a time, the state in the link, the engine's lists once they are loaded.
+// The page as a whole: one view at a time, the state in the link, and the engine's lists once they are loaded.
 import {dispersion_view} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
 import {say} from './dom.mjs';
@@ -37,7 +37,7 @@ const app = {
 };
 let write_soon;
 
-// The state in which the recorded lanes were trained.
+// The state with which the recorded lanes were trained.
 function recorded_state() { return {...first_state(), ...app.snapshots.state}; }
 // The program's description of a lane's encoding, once its lists are loaded.
 function summary({encoding}) {
@@ -48,7 +48,7 @@ function changed() {
   write_soon = setTimeout(() => history.replaceState(null, '', location.href.split('#')[0] + link_of(state)), 150);
 }
 function go(view) {
-  document.getElementById('said').classList.remove('shown');  // the message belongs to the part that is left
+  document.getElementById('said').classList.remove('shown');  // the message belongs to the view that is left
   state.view = view;
   changed();
   redraw();
@@ -85,7 +85,7 @@ for (const view of VIEWS) {
   document.querySelector('nav').append(link);
 }
 addEventListener('hashchange', event => {
-  // A pending write of changed() would be of the old link; it may even have come before this event.
+  // A pending write of changed() would restore the old link. If it already has, the new link is written again.
   clearTimeout(write_soon);
   if (location.href !== event.newURL) history.replaceState(null, '', event.newURL);
   const read = read_link(location.hash);
@@ -104,7 +104,7 @@ addEventListener('drop', event => {
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 
-// The lanes of the race are the runs, unless a link has others; their models follow in a moment.
+// The lanes of the race are the runs unless a link has other lanes; their models are loaded a moment later.
 function wake_runs() {
   if (!runs.length || !same_lanes(state.lanes, first_state().lanes)) return;
   app.race_lanes = runs.map((run, n) => Lane.of_run(run, n));

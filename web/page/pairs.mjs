@@ -18,8 +18,8 @@ export class Matrix {
     this.node = element('figure', {class: 'matrix-card'}, this.caption, this.picture, this.said);
     this.beside = [];  // other matrices, which show the same cell
   }
-  // {size, values (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of the values
-  // unless it is given; names: the slots', written along both sides while there is room.
+  // {size, values (T, T), two_sided, words(i, j, value), title, least, most, names}. The range of colours is that of
+  // the values unless least and most are given. names: those of the slots, along both sides if there is room.
   /** @param {any} drawn */
   draw({size, values, two_sided = false, words, title = this.caption.textContent, least, most, names}) {
     const [lowest, highest] = range_of(values), low = least ?? lowest, high = most ?? highest;

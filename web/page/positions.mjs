@@ -1,5 +1,5 @@
-// Position matrices: a scheme's value for every pair of slots, a second scheme beside it, and their difference; and the
-// wavelengths of rotations beside the trained length.
+// Position matrices: a scheme's value for every pair of slots, next to those of a second scheme and their difference;
+// and the wavelengths of rotations compared with the trained length.
 import {element} from '../../lab/page/element.mjs';
 import {block, choices, draw_svg, fault, field, figure, is_narrow, named_line, note, number, row, set_stale,
         slider, view_of} from './dom.mjs';
@@ -8,7 +8,7 @@ import {scale} from '../../lab/page/scale.mjs';
 import {escape, short} from '../../lab/page/text.mjs';
 import {Matrix, range_of} from './pairs.mjs';
 
-// The formula of a scheme with the positions of one pair inserted, if they are the slots' numbers.
+// The formula of a scheme with the positions of one pair put in, if positions are the numbers of slots.
 export function with_numbers(formula, i, j) {
   const said = formula.replace(/\bp_i\b/g, i).replace(/\bp_j\b/g, j);
   return said === formula ? '' : `. ${said}`;
@@ -53,11 +53,11 @@ export function positions_view(app) {
       if (mine !== late) return;
       wrong.textContent = '';
       set_stale(false, matrices, about, turns);
-      // Two-sided if the smaller side is at least a twentieth of the larger: 0.1 above zero needs no colour.
+      // Two-sided if the smaller side is at least a twentieth of the larger: a little above zero needs no colour.
       /** @param {number[]} range */
       const signed = ([low, high]) => Math.min(high, -low) > .05 * Math.max(high, -low);
       const two_sided = drawn.some(d => signed(range_of(d.values)));
-      // Two matrices of one kind have one scale, so that a colour means the same in both.
+      // Two matrices of one quantity have one scale, so that a colour means the same in both.
       const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
       const [least, most] = alike ? range_of(drawn.flatMap(d => range_of(d.values))) : [];
       drawn.forEach(({name, values, said}, n) => {
@@ -96,7 +96,7 @@ export function positions_view(app) {
       set_stale(true, matrices, about, turns);
     }
   }
-  // The positions in a full turn of each pair of channels, on a logarithmic axis, with the trained length marked.
+  // How many positions a full turn of each pair of channels takes, on a logarithmic axis that marks the trained length.
   function draw_waves(drawn) {
     const with_waves = drawn.filter(({said}) => said.frequencies.some(f => f > 0)), edge = 2 * state.train_length;
     turns.hidden = !with_waves.length;

@@ -1,4 +1,4 @@
-// The race: a task, and up to four lanes with any of the program's schemes, trained side by side.
+// The race: a task, and up to four lanes, each with any of the program's schemes, trained at the same time.
 import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
@@ -21,12 +21,12 @@ export function race_view(app) {
     length: Math.min(state.length, longest()), limit: Infinity, edge: state.train_length, longest: longest(),
     task: state.task, drag: set_length, about
   });
-  // The description of the encoding, and the model's other options without a field.
+  // The description of the encoding, and those of the model's other options that have no field.
   function about(lane) {
     const more = more_words(lane.shown, catalog.options);
     return app.summary(lane.shown) + (more ? `; with ${more}, as its checkpoint` : '');
   }
-  // The fields of a lane, with the program's names for each.
+  // The fields of a lane, with the names that the program has for each.
   const fields = {encoding: catalog.encodings, positions: catalog.samplers, temperature: catalog.temperatures};
   const by_length = slider(state.length, 1, longest(), set_length);
   const shown = element('output');
@@ -42,12 +42,12 @@ export function race_view(app) {
     for (const card of cards) card.draw();
     app.changed();
   }
-  // The n-th of the longest list of tests; at the end all lanes show their present state.
+  // Shows the n-th tests of all lanes; at the end of the slider all lanes show their present state.
   function look_back(n) {
     for (const lane of lanes) lane.replayed = n >= Number(replay.max) ? null : Math.min(n, lane.tests.length - 1);
     for (const card of cards) card.draw();
   }
-  // Measurements of each step are drawn four times a second; the cards once a frame.
+  // The measurements of each step are drawn four times a second, the cards once a frame.
   function draw_all() {
     if (due) return;
     due = true;
@@ -77,11 +77,11 @@ export function race_view(app) {
     legend.replaceChildren(
         ...values.length ? lanes.map(legend_of) : ['Press Train all, and this is drawn step by step.']);
   }
-  // Below a lane's names: their descriptions, and their options from the program's list.
+  // Below a lane's fields: the descriptions of the chosen names, and their options from the program's list.
   function help_with(lane) {
     const rows = Object.entries(fields).flatMap(([field_name, list]) => {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
-      // The page gives every model its own pool of positions.
+      // The page sets max_position, the pool of positions, itself.
       const standard = o => o.name === 'max_position' ? state.max_position : o.default;
       if (!thing) return [];
       const options = thing.options.map(o => [`${thing.name}:${o.name}=${standard(o)}`, o.about]);
@@ -143,7 +143,7 @@ export function race_view(app) {
     add.disabled = lanes.length === MOST;
     draw_all();
   }
-  // A starting lane may be paused before its model is ready.
+  // A starting lane can be paused before its model is ready.
   const can = (lane, what) => lane.has_model() || what === 'pause' && lane.status === 'starting';
   async function act(lane, what, ...parts) {
     if (!can(lane, what)) return say('This lane has no model yet: press Train first.');
@@ -172,7 +172,7 @@ export function race_view(app) {
   }));
   const lr = text_line(state.lr, text => {
     if (is_rate(text)) state.lr = text;
-    else say(`“${text}” is no learning rate: it takes a number above 0, at most 1, such as 0.001 or 1e-3.`);
+    else say(`“${text}” is not a learning rate: give a number above 0, at most 1, such as 0.001 or 1e-3.`);
     lr.value = state.lr;
     app.changed();
   }, {inputmode: 'decimal'});
@@ -181,7 +181,7 @@ export function race_view(app) {
     task_about.textContent = task ? task_words(task) : '';
   };
   const names = catalog.tasks.map(({name}) => name);
-  if (!names.includes(state.task)) names.push(state.task);  // with options, duplicate_string:copies=3
+  if (!names.includes(state.task)) names.push(state.task);  // it has options: duplicate_string:copies=3
   const task = choices(names.map(name => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
     state.task = value;
     about_task();
@@ -194,8 +194,8 @@ export function race_view(app) {
     {name: 'gradient_norm', words: 'norm of the gradient'}
   ];
   const node = view_of(
-      'race', 'Race', 'Train up to four models beside each other on the same task. Every encoding, sampler ' +
-          'and temperature of the program may run, compositions such as rope|none too.',
+      'race', 'Race', 'Train up to four models at once on the same task. Every encoding, sampler ' +
+          'and temperature of the program can run, and so can compositions such as rope|none.',
       row(field('task', task), size('trained to length', 'train_length', 2, 60), size('steps', 'steps', 1, 100000),
           size('layers', 'layers', 1, 8), size('heads', 'heads', 1, 16), size('width', 'd_model', 4, 256),
           size('strings a step', 'batch', 1, 256), field('learning rate', lr)),
@@ -215,7 +215,7 @@ export function race_view(app) {
   return {node, lanes};
 }
 
-// At most 300 points [step, value]: means of neighbours.
+// At most 300 points [step, value], each the mean of neighbouring steps.
 export function smoothed(log, measure) {
   const size = Math.ceil(log.length / 300), made = [];
   for (let n = 0; n < log.length; n += size) {

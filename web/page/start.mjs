@@ -8,9 +8,9 @@ import {recorded_lanes} from './lane.mjs';
 
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const UNSORTED = 'randomized:unsorted';
-const STILL = .85;  // more than the share of the most frequent digit of each place
+const STILL = .85;  // more than one scores with the most frequent digit of each place
 
-// A sentence on the lanes' curves: the lowest share of right digits at a trained length.
+// A sentence on the lanes' curves: the lowest accuracy at a trained length.
 export function learned_words(lanes, edge) {
   const trained = lanes.flatMap(({curve}) => curve.filter(([length]) => length <= edge));
   const least = Math.floor(1000 * Math.min(...trained.map(([, accuracy]) => accuracy))) / 1000;
@@ -20,7 +20,7 @@ export function learned_words(lanes, edge) {
 
 export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
-  // Nothing is drawn past the edge before the user has guessed and dragged there.
+  // Nothing is drawn past the edge until the user has guessed and dragged there.
   let limit = Math.min(longest, Math.max(edge, state.length));
   const lanes = app.start_lanes ??= recorded_lanes(app.snapshots), asked_of = recorded_lanes(app.snapshots);
   const view = () =>
@@ -66,17 +66,17 @@ export function start_view(app) {
         state.guess === ''          ? 'First guess. Then drag, or use the arrow keys.' :
                                       `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.`;
     if (limit < FAR) return void (verdict.textContent = '');
-    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // recorded lanes, even after new trainings
+    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // also when lanes were trained again
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
-    const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
+    const said = state.guess ? `You said ${state.guess}${right ? ', which is right' : `; it is ${count}`}. ` :
                                `At length ${FAR} it is ${count} of the four. `;
     write(
         verdict, said + (names ? `Still right there: ${names}. ` : '') +
             'The strips say why: red is what a longer string needs and training has never met. ' +
             (again_at(FAR) || 'Now switch a fallen lane to “randomize positions” and watch it train again.'));
   }
-  // The results of the lanes trained again, beside the share of the most frequent digit of each place.
+  // The accuracies of lanes that were trained again, compared with the most frequent digit of each place.
   function again_at(length) {
     return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length))).map(lane => {
       const plain = lane.at(length, lane.baselines.majority), value = lane.at(length);
@@ -110,6 +110,6 @@ export function start_view(app) {
       block('drag-line', element('label', {for: 'length'}, 'Length of the strings'), by_length, shown),
       block('lanes', cards.map(card => card.node)), lanes_legend(edge));
   set_length(Math.min(state.length, longest));
-  // A checkpoint dropped here is not one of the four.
+  // A dropped checkpoint does not become one of the four.
   return {node, lanes: [], again: () => cards.forEach(card => card.draw())};
 }

@@ -1,4 +1,4 @@
-// Exports as text: CSV, BibTeX, and the names of files; dom.mjs saves them.
+// Exports as text: CSV, BibTeX, and file names; dom.mjs saves them.
 
 import {calibrated_bias, own_text} from './bias.mjs';
 import {names_in} from './link.mjs';
@@ -31,7 +31,7 @@ export function sources_of({encodings, samplers, temperatures}, lanes) {
       .filter(Boolean);
 }
 
-// Authors and year of "Su et al. 2021", perhaps with words around it: {names, more, year}; or nothing.
+// The authors and the year in "Su et al. 2021", even with words around it: {names, more, year}; or nothing.
 const YEAR = String.raw`\s+(\d{4})(?![.\d])`, NAME = String.raw`\p{Lu}[\p{L}'-]*`;
 const AND = String.raw`(?:,\s+|\s+&\s+|\s+and\s+)`, ONE = new RegExp(String.raw`(${NAME})\s+et al\.?${YEAR}`, 'u');
 const SOME = new RegExp(`((?:${NAME}${AND})*${NAME})${YEAR}`, 'u');
@@ -40,8 +40,8 @@ function authors_of(words) {
   const one = words.match(ONE), [, names, year] = one ?? words.match(WHOLE) ?? words.match(SOME) ?? [];
   return names && {names: names.split(new RegExp(AND)), more: one ? ['others'] : [], year};
 }
-// An entry for poslab, and one for each source of the lanes' schemes. A source without author and year is in a line
-// that BibTeX ignores.
+// An entry for poslab, and one for each source of the lanes' schemes. A source that lacks an author or a year becomes a
+// line that BibTeX ignores.
 export function bibtex(version, sources) {
   const entries =
       [`@software{poslab,\n  title = {poslab: a laboratory of positional encodings},\n` +
@@ -80,8 +80,8 @@ export function file_name(words, ending) {
   return `${name || 'past-the-edge'}.${ending}`;
 }
 
-// Options that the page's state has, as numbers and as texts. max_position: positions that random samplers draw from,
-// and rows of a learned table.
+// Options that the page's state has, as numbers and as texts. max_position: how many positions random samplers draw
+// from, and the number of rows of a learned table.
 const NUMBERS = ['steps', 'layers', 'heads', 'd_model', 'batch', 'train_length'];
 const TEXTS = ['task', 'lr', 'max_position'];
 const made_of = (names, value_of) => Object.fromEntries(names.map(name => [name, value_of(name)]));
@@ -93,8 +93,8 @@ export function options_of(state, {encoding, positions, temperature, seed, more}
     encoding: own === null ? encoding : calibrated_bias(own, state), eval_lengths: '1:100', eval_samples: '32', ...more
   };
 }
-// Options without a field on the page; those of a checkpoint or a run stay with its lane, as `more`. Options of its
-// encoding or its positions change with them.
+// Options without a field on the page. Those of a checkpoint or a run stay with its lane, as `more`; if a field in
+// OF_FIELD changes, its options are dropped.
 const OF_FIELD = {positions: ['first_position', 'resample']};
 const UNSHOWN =
     [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'loops', 'causal', 'dropout', 'clip', 'curriculum', 'warmup',
@@ -110,7 +110,7 @@ export const more_words = ({more = {}}, options) =>
         .filter(([name, value]) => options.find(o => o.name === name)?.default !== value)
         .map(([name, value]) => `${name} ${value}`)
         .join(', ');
-// The reverse: the lane and the page's state for a model's options.
+// The reverse: the lane and the page's state that a model's options describe.
 export const lane_of = ({encoding, positions, temperature, seed, ...rest}) => ({
   encoding, positions, temperature, seed: Number(seed),
   more: made_of(UNSHOWN.filter(name => name in rest), name => rest[name])

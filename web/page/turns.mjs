@@ -1,6 +1,6 @@
-// Training models take turns of some 80 ms: at most as many compute at once as there are cores, and one fewer for a
-// moment after the visitor's input, so that the page stays responsive. More at once would be no faster: they would
-// take time from each other, and from drawing.
+// Models in training take turns of about 80 ms. At most as many compute at once as there are cores, and one fewer for a
+// moment after the visitor's input, so that the page stays responsive. More would not be faster: they would take time
+// from each other, and from drawing.
 
 const MOMENT = 500;  // milliseconds
 

@@ -1,13 +1,13 @@
-// In a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or {id, error},
-// between chunks of training steps, so that a pause never waits long. Progress is sent unasked.
+// Runs in a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or {id,
+// error} between chunks of training steps, so that a pause never waits long. Progress is sent without a call.
 import {Lab} from '../lab.mjs';
 import {from_halves} from './halves.mjs';
 
 const CHUNK = 80;  // milliseconds of training between two checks for messages
 let lab = null, model = null, running = null;
 
-// Waits until the page lets this model compute again (engine.mjs), while messages arrive; a sleeping tab slows down
-// timers, but not messages.
+// Waits until the page lets this model compute again (engine.mjs). It waits for messages, because a sleeping tab slows
+// down timers but not messages.
 let go = null;
 const turn = () => new Promise(done => {
   go = done;
@@ -26,8 +26,8 @@ function forget() {
 const about = () =>
     ({parameters: model.parameters, config: model.config(), command: model.command(), done: model.done});
 
-// Trains to `until` steps, and tests `strings` strings at each of `lengths` on the way and at the end: after `every`
-// steps or a multiple, so that tests take about a fifth of the time. Messages are also read between two lengths.
+// Trains to `until` steps. On the way and at the end it tests `strings` strings at each of `lengths`: after `every`
+// steps or a multiple of it, so that tests take about a fifth of the time. Messages are also read between two lengths.
 async function run({until, every, lengths, strings}) {
   const mine = running = {};
   try {
@@ -68,7 +68,7 @@ async function run({until, every, lengths, strings}) {
   }
 }
 
-// The engine's message, as a sentence.
+// The engine's message as a sentence.
 function sentence(wrong) {
   const words = wrong.message.trim();
   const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();  // names keep their case
@@ -84,7 +84,7 @@ const calls = {
     return about();
   },
   load(bytes, name) {
-    const loaded = lab.load(bytes, name);  // throws before the current model is given up
+    const loaded = lab.load(bytes, name);  // if this throws, the current model is kept
     forget();
     model = loaded;
     return about();
@@ -98,7 +98,7 @@ const calls = {
     model.done = steps;
     return about();
   },
-  // The given lengths that fit the model.
+  // The lengths, of those given, that fit the model.
   fitting: lengths => lengths.filter(length => {
     try {
       return need_model().test({lengths: [length], strings: 1}).length;
