@@ -1,5 +1,5 @@
-# Debian's cross compiler for 64-bit ARM; what it makes runs under qemu, which emulates the processor and hands system
-# calls to the kernel at hand. No library of that architecture is needed but the compiler's own.
+# Debian's cross compiler for 64-bit ARM. Its programs run under qemu, which emulates the processor and passes system
+# calls on to this machine's kernel. No library for ARM is needed but the compiler's own.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

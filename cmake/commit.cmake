@@ -1,4 +1,4 @@
-# Writes OUT with version and commit, anew only when they change. Run by every build, so that results name the right
+# Writes version and commit to OUT, and only if they have changed. Every build runs this, so that results name the right
 # commit.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE none)

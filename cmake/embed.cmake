@@ -1,14 +1,14 @@
-# Text files that travel inside the program. embed(TARGET FILE...) turns page.css into `extern const std::string_view
-# page_css`, made again when the file changes. embed_table(TARGET NAME FILE...) makes a list of them, `extern const
-# std::vector<std::pair<std::string_view, std::string_view>> NAME`: names without their endings, and texts. A JavaScript
-# module, chart.mjs, becomes an object of its exports, $chart, which those after it import. This file is the script too.
+# Text files that the program contains. embed(TARGET FILE...) turns page.css into `extern const std::string_view
+# page_css`, written again when the file changes. embed_table(TARGET NAME FILE...) makes a list, `extern const
+# std::vector<std::pair<std::string_view, std::string_view>> NAME`, of names without endings and texts. A JavaScript
+# module, chart.mjs, becomes an object of its exports, $chart; later modules import it. This file is also the script.
 function(as_object name text)
   string(REGEX REPLACE "import {([^}]*)} from './([a-z]+)\\.mjs';" "const {\\1} = $\\2;" text "${text}")
   string(REGEX MATCHALL "\nexport (function|const) [a-z_]+" exported "${text}")
   list(TRANSFORM exported REPLACE ".* " "")
   list(JOIN exported ", " exported)
   string(REGEX REPLACE "\nexport " "\n" text "${text}")
-  string(REGEX REPLACE "\n *(//[^\n]*)?" "\n" text "\n${text}")  # no lines of comment, no margins
+  string(REGEX REPLACE "\n *(//[^\n]*)?" "\n" text "\n${text}")  # drops comment lines and indentation
   string(REGEX REPLACE "\n\n+" "\n" text "${text}")
   set(text "const $${name} = (() => {${text}return {${exported}};\n})();\n" PARENT_SCOPE)
 endfunction()
@@ -45,7 +45,7 @@ elseif(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 set(embed_script ${CMAKE_CURRENT_LIST_FILE})
-function(embedded target made files)    # OPTION...: of this script
+function(embedded target made files)    # OPTION...: for this script
   add_custom_command(OUTPUT ${made} DEPENDS ${files} ${embed_script} VERBATIM
                      COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DOUT=${made} ${ARGN} -P ${embed_script})
   target_sources(${target} PRIVATE ${made})

@@ -1,4 +1,4 @@
-# What this build has.
+# Prints the features of this build.
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 list(JOIN POSLAB_ISAS ", " isas)
 if(POSLAB_DOUBLE)

@@ -1,5 +1,5 @@
-// The functions that fmt's headers leave to its library, in one object: where the library that is installed is for
-// another processor or another C++ library (cmake/headers.cmake).
+// The functions that fmt's headers leave to its library, in one object. Used if the installed library is for another
+// processor or another C++ library (cmake/headers.cmake).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,5 +1,5 @@
-# cmake --install build/release --prefix P: the program, its completion, and the floors of the mathematics as static
-# libraries with their headers and a CMake package, find_package(poslab). `cpack -G DEB` makes a Debian package of it.
+# cmake --install build/release --prefix P installs the program, its completion, and the layers of the mathematics as
+# static libraries with headers and a CMake package, find_package(poslab). `cpack -G DEB` makes a Debian package.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(headers_at ${CMAKE_INSTALL_INCLUDEDIR}/poslab)
@@ -26,7 +26,7 @@ install(FILES ${CMAKE_BINARY_DIR}/poslab-config.cmake ${CMAKE_BINARY_DIR}/poslab
   DESTINATION ${package_at})
 
 install(TARGETS poslab_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# The page that `tools/web` made, if it did: `poslab web` puts runs into it.
+# The page that `tools/web` made, if it is there: `poslab web` puts runs into it.
 install(FILES ${CMAKE_BINARY_DIR}/../web/past-the-edge.html DESTINATION ${CMAKE_INSTALL_DATADIR}/poslab OPTIONAL)
 install(DIRECTORY python/poslab/figures python/poslab/papers DESTINATION ${CMAKE_INSTALL_DATADIR}/poslab/poslab_drawing
   PATTERN __pycache__ EXCLUDE)
@@ -39,7 +39,7 @@ endforeach()")
 install(FILES ${completion_at}/poslab.bash RENAME poslab
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${completion_at}/poslab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-# Where zsh looks depends on who installed it.
+# The folder in which zsh looks depends on who installed zsh.
 install(CODE "set(folder site-functions)
 if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
   set(folder vendor-completions)
@@ -56,7 +56,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "positional encodings and length generaliz
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)                  # the libraries of the program, by dpkg-shlibdeps
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libfmt-dev")       # what a program with our headers is built with
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libfmt-dev")       # to build a program with our headers
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 include(CPack)

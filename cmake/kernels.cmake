@@ -1,13 +1,13 @@
-# The CPU kernels are one source compiled once for each instruction set, each in a namespace of its own
-# (core/cpu/simd.h); the program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast
-# elsewhere. POSLAB_KERNELS=here compiles them once, which takes a third of the time, for a program that stays here.
+# The CPU kernels are one source, compiled once for each instruction set, each time in its own namespace
+# (core/cpu/simd.h). The program picks a set when it starts (core/kernels.cpp), so a binary built here runs fast
+# elsewhere too. POSLAB_KERNELS=here compiles one set, in a third of the time, for a program that stays here.
 set(POSLAB_KERNELS all CACHE STRING "instruction sets: all; here, the best one of this machine; or baseline")
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp core/cpu/attention/*.cpp)
 set(POSLAB_ISAS baseline)
 set(flags_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT POSLAB_KERNELS STREQUAL "baseline")
   list(APPEND POSLAB_ISAS avx2)
-  if(NOT POSLAB_DOUBLE)                 # which is for checking gradients; two sets will do there
+  if(NOT POSLAB_DOUBLE)                 # it checks gradients, for which two sets suffice
     list(APPEND POSLAB_ISAS avx512)
   endif()
   set(flags_avx2 -march=x86-64-v3)
@@ -21,8 +21,8 @@ if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD
   endif()
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
-# Neighbours are compiled as one. The neighbours of a source may decide which products and sums the compiler contracts:
-# norm.cpp is alone, because in the group of_rows its bits changed with avx2 (`poslab version --numerics`).
+# Some sources are compiled as one. This can change which products and sums the compiler contracts: norm.cpp is alone,
+# because in the group of_rows its avx2 bits changed (`poslab version --numerics`).
 set(of_products linear matmul feed_forward gated_feed_forward stored)
 set(of_attention attention/forward attention/backward attention/attention attention/statistics)
 set(of_rows scan rotate geometric interpolate)
@@ -46,12 +46,12 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
     ${CMAKE_SOURCE_DIR}/core/platform/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
   kernels_in_groups(kernels_${isa})
 endfunction()
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
-  # In the order of the source: clang would first load all that a tile of a product multiplies, more than 16 registers.
-  # -O3 makes them a third larger and no faster: what counts is written out in them. But tiles must be inlined.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module is linked with one set: cmake/web.cmake
+  # In source order: clang would first load all factors of a product's tile, more than 16 registers. -O3 makes kernels a
+  # third larger and no faster: their hot loops are unrolled by hand. But tiles must be inlined.
   set(flags_baseline -Os -fno-exceptions "SHELL:-mllvm -pre-RA-sched=source" -DPOSLAB_KERNEL=[[gnu::weak]])
   set(flags_relaxed ${flags_baseline} -mrelaxed-simd)
-  list(FILTER kernel_sources EXCLUDE REGEX "/(gated_feed_forward|stored)\\.cpp$")   # of language models alone
+  list(FILTER kernel_sources EXCLUDE REGEX "/(gated_feed_forward|stored)\\.cpp$")   # only language models use these
   set_source_files_properties(core/cpu/gemm.cpp PROPERTIES COMPILE_FLAGS "-mllvm -inline-threshold=1000")
   kernel_library(baseline baseline)
   kernel_library(relaxed baseline)
@@ -64,7 +64,7 @@ foreach(isa IN LISTS POSLAB_ISAS)
   string(APPEND isa_list "ISA(${isa}) ")
 endforeach()
 set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=${isa_list}")
-# What multiplies pairs of bf16 (core/cpu/bf16/pairs.h) is compiled once more for the instruction that does it.
+# The sources that multiply pairs of bf16 (core/cpu/bf16/pairs.h) are compiled once more, for the bf16 instruction.
 if(avx512 IN_LIST POSLAB_ISAS)
   set(of_pairs "gemm|linear|matmul|feed_forward|gated_feed_forward|attention/(attention|forward|backward)|stored")
   list(FILTER kernel_sources INCLUDE REGEX "/(${of_pairs})\\.cpp$")

@@ -1,8 +1,8 @@
-# What touches the world: lab/, the program, the comparisons, and the headers that these need.
+# The parts that read and write files: lab/, the program, bench, and the headers that these need.
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
-find_path(PCRE2_INCLUDE pcre2.h REQUIRED)             # tokenizers of others: their words, and how Unicode spells them
+find_path(PCRE2_INCLUDE pcre2.h REQUIRED)             # for others' tokenizers: splitting into words, Unicode
 find_library(PCRE2_LIBRARY pcre2-8 REQUIRED)
 find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
@@ -17,24 +17,24 @@ add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
-quickly_compiled(lab <nlohmann/json.hpp>)       # not CLI11, whose functions would take 1.4 s of each source
+quickly_compiled(lab <nlohmann/json.hpp>)       # not CLI11, which would cost 1.4 s for each source
 compiled_by_folder(lab)
 embed(lab lab/page/page.html lab/page/page.css lab/pages/report/tasks.txt lab/pages/report/language.txt
   lab/pages/report/t5.txt lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
-# In the order in which they import one another.
+# A module comes after the modules that it imports.
 set(modules text scale theme element table chart matrix document slides report inspect ask show tape map view)
 list(TRANSFORM modules REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/lab/page/\\1.mjs")
 embed_table(lab page_modules ${modules})
 
-# The Python modules that the program starts, as `python3 -m poslab_drawing.papers` in share/poslab; also installed.
+# The Python modules that the program starts as `python3 -m poslab_drawing.papers`, in share/poslab; also installed.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)
 foreach(folder figures papers)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/${folder}
     ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing/${folder} SYMBOLIC)
 endforeach()
 
-floor(apps lab CLI11::CLI11)            # all of the program but its main
+floor(apps lab CLI11::CLI11)            # the program without its main
 quickly_compiled(apps AS lab)
 compiled_by_folder(apps)
 file(GLOB formulas CONFIGURE_DEPENDS python/poslab/formulas/[a-z]*.py)
@@ -55,7 +55,7 @@ set_source_files_properties(bench/ceiling.cpp bench/ladder.cpp PROPERTIES COMPIL
   SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
-find_library(DNNL_LIBRARY dnnl)         # beside our products, in nothing else; with the threads it runs on
+find_library(DNNL_LIBRARY dnnl)         # only bench compares with it; with its OpenMP
 find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
 find_package(OpenMP)
 if(DNNL_LIBRARY AND DNNL_INCLUDE AND OpenMP_CXX_FOUND)

@@ -1,6 +1,6 @@
-# precompiled(TARGET HEADER...): these headers, and those of the standard library that nearly everybody includes, are
-# parsed once for the target. Its sources include them all the same: the preset debug builds without, and finds who
-# forgot. Targets that are compiled with the same options share what is parsed: precompiled_as(TARGET OTHER).
+# precompiled(TARGET HEADER...) parses these headers, and those of the standard library that nearly all files include,
+# once for the target. Its sources still include them: the preset debug builds without this, and finds missing includes.
+# Targets with the same compiler options can share the parsed headers: precompiled_as(TARGET OTHER).
 function(precompiled target)
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <filesystem> <fstream>
     <functional> <map> <memory> <optional> <set> <string> <vector> <fmt/format.h> ${ARGN})
@@ -10,8 +10,8 @@ function(precompiled_as target other)
   target_precompile_headers(${target} REUSE_FROM ${other})
 endfunction()
 
-# The same as precompiled, or with AS OTHER as precompiled_as, and a release compiles the target with -Og in place of
-# -O3: what takes time when it runs lies on the floors below. WebAssembly is compiled for its size, all of it as core.
+# The same as precompiled, or with AS OTHER as precompiled_as. A release also compiles the target with -Og in place of
+# -O3: the code that takes time lies in the layers below. WebAssembly is compiled for size, all of it like core.
 function(quickly_compiled target)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
     precompiled_as(${target} core)
@@ -25,9 +25,9 @@ function(quickly_compiled target)
   endif()
 endfunction()
 
-# Several sources are compiled as one, which takes a quarter to a half of the time: most of it goes into headers and
-# templates that they share. So names in anonymous namespaces must differ between them. Builds without precompiled
-# headers compile each file alone, which shows missing includes; POSLAB_ALONE does so with what tools/mutate changes.
+# Compiles several sources as one, in a quarter to a half of the time, because they share headers and templates. So
+# names in anonymous namespaces must differ between them. Builds without precompiled headers compile each file alone,
+# which shows missing includes; POSLAB_ALONE compiles those files alone that tools/mutate changes.
 option(POSLAB_ALONE "sources that tools/mutate changes are compiled file by file" OFF)
 function(compiled_in_group target group source)
   set(alone "^(autograd|encodings|nn|tasks|experiment|kernels_.*) | lab_(files|runs)")
@@ -40,11 +40,11 @@ function(compiled_in_group target group source)
   endif()
 endfunction()
 
-# So many neighbours of those sources that match a pattern. NAME, if given, tells their groups from others.
+# Groups of `size` neighbouring sources that match a pattern. NAME, if given, distinguishes the groups of two calls.
 function(compiled_in_groups target size pattern)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")       # few builds there are incremental
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")       # its builds are rarely incremental
     math(EXPR size "${size} * 4")
   endif()
   set(count 0)
@@ -55,7 +55,7 @@ function(compiled_in_groups target size pattern)
   endforeach()
 endfunction()
 
-# All sources of a folder. A generated source has no folder of its own and stays alone.
+# Groups the sources of each folder. A generated source has no such folder and stays alone.
 function(compiled_by_folder target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

@@ -1,6 +1,6 @@
-# The Python module, poslab._poslab, from the same objects as the program: tools/python, or `pip install .`
-# (pyproject.toml). In the build tree it lies in python/poslab beside links to the sources of the package.
-option(POSLAB_PYTHON "build the Python module; takes nanobind, found by Python_EXECUTABLE" OFF)
+# The Python module, poslab._poslab, from the objects of the program: tools/python, or `pip install .` (pyproject.toml).
+# In the build tree it lies in python/poslab, together with links to the package's sources.
+option(POSLAB_PYTHON "build the Python module; needs nanobind, found by Python_EXECUTABLE" OFF)
 if(NOT POSLAB_PYTHON)
   return()
 endif()
@@ -10,8 +10,8 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRI
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB module CONFIGURE_DEPENDS python/*.cpp)
-# For the stable ABI: one file fits Python 3.10 and all later ones. What differs between those is in nanobind-backend,
-# which comes from PyPI.
+# With the stable ABI one file fits Python 3.10 and all later versions. The code that differs between them is in
+# nanobind-backend, which comes from PyPI.
 nanobind_add_module(poslab_python BACKEND_MODULE nanobind_backend NOMINSIZE ${module})
 target_link_libraries(poslab_python PRIVATE lab $<TARGET_NAME_IF_EXISTS:cuda_device>)
 target_link_options(poslab_python PRIVATE -Wl,--exclude-libs,ALL)
@@ -31,16 +31,16 @@ foreach(folder figures formulas papers torch)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/${folder} ${CMAKE_BINARY_DIR}/python/poslab/${folder} SYMBOLIC)
 endforeach()
 install(TARGETS poslab_python LIBRARY DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
-# The types of all that it has, for editors: _poslab.pyi, from the module itself.
+# The types of the whole module, for editors: _poslab.pyi, made from the module itself.
 set(types ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/python/poslab/py.typed)
 nanobind_add_stub(poslab_python_types EXCLUDE_FROM_ALL MODULE poslab._poslab OUTPUT python/poslab/_poslab.pyi
   MARKER_FILE python/poslab/py.typed PYTHON_PATH ${CMAKE_BINARY_DIR}/python DEPENDS poslab_python)
 install(FILES ${types} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
-if(SKBUILD)                              # pip's build (pyproject.toml): the program, where environments have commands
+if(SKBUILD)                              # pip's build (pyproject.toml): the program, in the environment's bin
   install(TARGETS poslab_program RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL
     OPTIONAL)
   install(FILES ${CMAKE_SOURCE_DIR}/build/web/past-the-edge.html DESTINATION ${SKBUILD_DATA_DIR}/share/poslab
-    COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)          # as cmake/install.cmake has it
+    COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)          # as in cmake/install.cmake
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/poslab/figures ${CMAKE_SOURCE_DIR}/python/poslab/papers
     DESTINATION ${SKBUILD_DATA_DIR}/share/poslab/poslab_drawing COMPONENT python EXCLUDE_FROM_ALL
     PATTERN __pycache__ EXCLUDE)

@@ -1,5 +1,5 @@
-# Debian's clang for WebAssembly with the system interface WASI. Its C++ library has no threads and no
-# runtime for exceptions; core/platform/exceptions_wasm.cpp is that runtime.
+# Debian's clang for WebAssembly with the system interface WASI. Its C++ library has no threads and no runtime for
+# exceptions; core/platform/exceptions_wasm.cpp replaces that runtime.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_CXX_COMPILER clang++-19)

@@ -1,5 +1,5 @@
-# For tools/lint and tests/tools/alone.sh, which read each C++ file by itself: the compiler options that CMake gives to
-# some files, and the files whose headers are not here.
+# For tools/lint and tests/tools/alone.sh, which compile each C++ file by itself: the compiler options that CMake adds
+# for some files, and the files whose headers are missing here.
 # shellcheck shell=bash
 module='' toolkit='' unread='^$'
 if ! module=$(.venv-python/bin/python -c 'import nanobind, sysconfig

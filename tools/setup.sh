@@ -30,7 +30,7 @@ takes() {   # COUNT ARGUMENT...: prints this command's opening comment if asked,
 
 asks_help() { [[ " $* " == *' -h '* || " $* " == *' --help '* ]]; }   # ARGUMENT...
 
-# The known word that begins with the typed one, or that is nearest to it: an edit adds, drops or changes a letter, or
+# The known word that begins with the typed word, or else the nearest one. An edit adds, drops or changes a letter, or
 # swaps two neighbours.
 nearest() {   # WORD KNOWN...
   printf '%s\n' "${@:2}" | awk -v word="$1" '
@@ -62,7 +62,7 @@ known() {   # KIND WORD KNOWN...: refuses an unknown word
   refuse "unknown $1 \"$2\"; there are ${*:3}"
 }
 
-# Removes a build folder that CMake configured for a tree elsewhere, as in a copied tree: it cannot be used here.
+# Removes a build folder that CMake configured for another tree, as after copying a tree: it cannot be used here.
 cmake() {
   local word before='' folder='' was
   for word; do
@@ -82,7 +82,7 @@ cmake() {
   command cmake "$@"
 }
 
-# A header from a package manager without root, such as conda or brew: beside a folder of the PATH, as CMake finds it.
+# A header that conda, brew or the like installed without root: in a folder next to one of the PATH, as CMake finds it.
 beside_path() {   # HEADER
   local folder
   while read -r -d : folder; do
@@ -105,7 +105,7 @@ present() {   # a file, a library, a file of clang, a module of Python, a header
   esac > /dev/null
 }
 
-# The program's libraries that a bundle or a build for another machine brings along.
+# The libraries of the program that a bundle or a build for another machine must include.
 libraries() { awk '$1 ~ /-dev$/ && $1 !~ /boost/ && / program/ {print $1}' tools/packages.txt; }
 
 missing() {   # PURPOSE...: of tools/packages.txt
@@ -130,7 +130,7 @@ needs() {   # PURPOSE...: installs what is missing, if it can
   fi
   [[ $(id -u) == 0 ]] || as_root='sudo '
   local line="${as_root}apt-get update && ${as_root}env DEBIAN_FRONTEND=noninteractive"
-  # waits for another installation, such as the updates after a machine has started
+  # waits for other installations, such as updates after the machine starts
   line+=" apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 ${packages% }"
   if [[ $as_root ]] && ! command -v sudo > /dev/null; then
     say "not found: $packages, and there is no sudo here; going on without. As root, install them by:"
@@ -144,10 +144,10 @@ needs() {   # PURPOSE...: installs what is missing, if it can
     return 0
   fi
   packages=$(missing "$@")
-  [[ -z $packages ]] || stop "installed, and still not where it is looked for: $packages"
+  [[ -z $packages ]] || stop "installed, but still not found: $packages"
 }
 
-# pip trusts only its own list of certificates; the system's has those of your network as well.
+# pip trusts only its own list of certificates; the system's list also has those of your network.
 trust_system() {
   local store=/etc/ssl/certs/ca-certificates.crt
   [[ ${PIP_CERT:-}${REQUESTS_CA_BUNDLE:-} || ! -f $store ]] || export PIP_CERT=$store
@@ -155,8 +155,8 @@ trust_system() {
 
 venv() { needs venv && trust_system && tests/tools/venv.sh "$@"; }   # NAME [OPTION OF PIP...]: .venv-NAME
 
-# The compiler of the CUDA kernels: an installed one, or a pinned one from NVIDIA on PyPI, in .nvcc (0.5 GB), which
-# compiles and links on machines without a GPU too.
+# The compiler of the CUDA kernels: an installed one, or one with a fixed version from NVIDIA on PyPI, in .nvcc (0.5
+# GB), which compiles and links without a GPU too.
 nvcc() {
   if type -P nvcc; then return; fi
   if [[ -x /usr/local/cuda/bin/nvcc ]]; then echo /usr/local/cuda/bin/nvcc; return; fi
@@ -173,7 +173,7 @@ build() {   # PRESET TARGET...
   local kernels=$kernels
   case $1 in libcxx | short) kernels= ;; esac           # these presets have one set of kernels
   local more=(${kernels:+-DPOSLAB_KERNELS=$kernels} ${more_options[@]+"${more_options[@]}"}) compiler packages
-  if [[ -d .bundle/deps && -n $(missing program) ]]; then      # then they come from there
+  if [[ -d .bundle/deps && -n $(missing program) ]]; then      # then its libraries come from .bundle
     export PATH=$PATH:$PWD/.bundle/bin
     more+=(-DCMAKE_PREFIX_PATH="$PWD/.bundle/deps/usr" -DCMAKE_BUILD_RPATH="$PWD/.bundle/lib"
            -DCMAKE_EXE_LINKER_FLAGS="-Wl,--disable-new-dtags,-rpath-link,$PWD/.bundle/lib")
@@ -187,26 +187,26 @@ build() {   # PRESET TARGET...
     wasm) needs wasm ;;
     libcxx) needs libcxx ;;
     aarch64) needs arm ;;
-    arm)                                # with the libraries of the program and of the module, and Python to try it
+    arm)                                # with the libraries of program and module, and Python to try the module
       # shellcheck disable=SC2046         # names of packages are words
       needs arm module && cmake/portable/arm_root.sh build/arm_root $(libraries) libpython3-dev python3-minimal ||
         return ;;
   esac
-  # bash before 4.4 takes an empty array for an unset one
+  # bash before 4.4 treats an empty array as unset
   cmake --preset "$1" ${more[@]+"${more[@]}"} && cmake --build "build/$1" --target "${@:2}" && return
   packages=$(missing program)
   [[ -z $packages || -d .bundle/deps ]] || say "that failed; what is not found here: $packages" >&2
   return 1
 }
 
-with_module() {   # PRESET TARGET...: a build that has the module, too
+with_module() {   # PRESET TARGET...: a build with the module
   needs module && venv python || return
   more_options=(-DPOSLAB_PYTHON=ON -DPython_EXECUTABLE="$PWD/.venv-python/bin/python")
   build "$@" || return
   more_options=()
 }
 
-# The module is that of the release build; .venv-python finds it there, and PyTorch in .venv if it is there.
+# The module of the release build; .venv-python finds it there, and finds PyTorch in .venv if it is installed.
 python_module() {   # [TARGET...]
   with_module release poslab_python_types "$@" || return
   local packages
@@ -223,14 +223,14 @@ torch_venv() {
   done
 }
 
-# The reference pages are made from the module, tables by the program, and links to files from Git's list of files.
+# The site's reference pages come from the module, its tables from the program, its links to files from Git's list.
 site_ready() { needs site && python_module poslab_program && venv site; }
 
 spine() {   # builds the files that docs/spine.md lists, and nothing else
   needs spine && cmake -S cmake/spine -B build/spine -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build build/spine
 }
 
-# TARGET for systems whose glibc is older than this one's, from the objects of the release build, or those for ARM.
+# Links TARGET for systems with an older glibc than this one's, from the objects of the release or the ARM build.
 link_portable() {   # TARGET [arm]
   local file=build/portable${2:+-$2}/$1 prefix=()
   if [[ ${2:-} == arm ]]; then prefix=(aarch64-linux-gnu-); fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Debian's packages for 64-bit ARM, and all that they depend on, unpacked into a folder: nothing is installed, nothing
-# runs, and it takes no root. apt looks for them where it looks for this machine's.
+# Unpacks Debian's packages for 64-bit ARM, and all that they depend on, into a folder. It installs nothing, runs
+# nothing, and needs no root. apt gets them from the same mirror as this machine's packages.
 # usage: cmake/portable/arm_root.sh FOLDER [--suite SUITE] PACKAGE...
-#   FOLDER is made, unless it is there with the same packages. SUITE: of another Debian than this one, bullseye
+#     FOLDER is made again unless it holds the same packages. SUITE: another Debian release than this one, bullseye
 set -euo pipefail
 folder=$(realpath -m "$1") suite=
 shift

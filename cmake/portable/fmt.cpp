@@ -1,4 +1,4 @@
-// fmt as part of the program: Debian has it as a shared library and as headers, and these are what others link to.
+// fmt as part of the program. Debian has fmt only as a shared library and as headers, so this compiles the headers.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

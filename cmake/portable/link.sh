@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Links the program or the Python module once more, from the objects of a build that is there, so that it runs where
-# glibc is 2.28 or later and the libraries of this machine are not. What an object calls has no version yet: the linker
-# gives it that of the libc at hand. zig has the list of what each glibc had, and links against the one that is asked
-# for. All else is linked statically, but libgcc_s, which each system has.
+# Links the program or the Python module once more, from the objects of an existing build, so that it runs on systems
+# with glibc 2.28 or later that lack this machine's libraries. Objects call functions without a version: the linker adds
+# that of the libc it links with. zig has a list for each glibc, and links with the requested one. All else but
+# libgcc_s, which each system has, is linked statically.
 # usage: cmake/portable/link.sh BUILD TARGET FILE PYTHON [PREFIX]
-#   TARGET is poslab_program or poslab_python, of the folder BUILD; FILE is written; PYTHON is one that has ziglang;
-#   PREFIX is that of a cross compiler's commands, aarch64-linux-gnu- for ARM.
+#     TARGET is poslab_program or poslab_python, in the build folder BUILD; FILE is written; PYTHON has ziglang;
+#     PREFIX is the prefix of a cross compiler's commands, aarch64-linux-gnu- for ARM.
 set -euo pipefail
 here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 build=$1 target=$2 file=$(realpath -m "$3") python=$(realpath -s "$4") prefix=${5:-} kind=()
 mkdir -p "$(dirname "$file")"
 made=$file.objects
 mkdir -p "$made"
-if [[ $target == poslab_python ]]; then   # which shows nothing of the libraries in it
+if [[ $target == poslab_python ]]; then   # exports nothing of the libraries in it
   echo '{ global: PyInit__poslab; local: *; };' > "$made/shown"
   kind=(-shared "-Wl,--version-script=$made/shown")
 fi
 
-# Our objects and archives, in the order in which the build links them; libraries of the system by their archives, or
-# from a source here.
+# Our objects and archives, in the order in which the build links them. Libraries of the system are replaced by their
+# archives, or by a source here.
 cd "$build"
 static=() sources=(old_glibc.c)
 for word in $(ninja -t commands "$target" | tail -n 1); do

@@ -1,9 +1,9 @@
-// What libstdc++ of Debian 12 calls and glibc 2.28 does not have. Not seen by libraries that are loaded later.
+// Functions that Debian 12's libstdc++ calls and glibc 2.28 lacks. Libraries that are loaded later do not see them.
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
-char __libc_single_threaded = 0;   // since 2.32: here always as if there were threads
+char __libc_single_threaded = 0;   // since 2.32; 0: there may be threads
 
 uint32_t arc4random(void) {        // since 2.36, for std::random_device
   uint32_t drawn;

@@ -1,13 +1,13 @@
-// In place of sentencepiece, of which Debian has no static library: its constructor says so, and nothing else of it is
-// reached. The names are those that the linker asks for.
+// Replaces sentencepiece, which Debian does not have as a static library: its constructor fails with a message, and the
+// other functions are never reached. They only exist so that the program links.
 #include "core/error.h"
 
 namespace poslab {
 
 [[noreturn]] void construct() __asm__("_ZN13sentencepiece22SentencePieceProcessorC1Ev");
 void construct() {
-  failure("this program was linked without sentencepiece, which reads tokenizer.model; one with it is made by "
-          "./dev build, on the system that it is to run on, or give the checkpoint a tokenizer.json");
+  failure("this program was linked without sentencepiece, which reads tokenizer.model; build one with it by "
+          "./dev build on the system where it is to run, or give the checkpoint a tokenizer.json");
 }
 
 extern "C" void poslab_unreached() {}

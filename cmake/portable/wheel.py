@@ -1,5 +1,5 @@
-"""A wheel with another module and another program in place of its own, and the tag of the systems that they are for.
-
+"""Copies a wheel with another module, another program, and the tag of the systems that they are for.
+usage: wheel.py WHEEL MODULE PROGRAM TAG FOLDER     TAG as manylinux_2_28_x86_64; prints the file that it writes
 usage: wheel.py WHEEL MODULE PROGRAM TAG FOLDER     TAG as manylinux_2_28_x86_64; prints the file that it writes
 """
 

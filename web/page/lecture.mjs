@@ -25,8 +25,8 @@ export function random_positions(count, pool, seed) {
   return [...chosen].sort((a, b) => a - b);
 }
 
-// A picture with buttons below it, each of which changes and redraws it. [[words, change], ...]
-A picture with buttons below it. Each button changes and redraws the picture. changes: [[words, change], ...]
+// A picture with buttons below it. Each button changes and redraws the picture. changes: [[words, change], ...]
+function played(draw, ...changes) {
   const holder = block('picture');
   draw(holder);
   return [holder, block('buttons', changes.map(([words, change]) => button(words, () => (change(), draw(holder)))))];

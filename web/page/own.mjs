@@ -146,7 +146,7 @@ export function own_view(app) {
   }
   const again = () => (state.expression = '', choose());
   const node = view_of(
-      'own', 'Write your own', 'While you type a formula, the page checks which laws it obeys. It runs only the formula.',
+      'own', 'Write your own', 'While you type a formula, the page checks its laws. It runs nothing but the formula.',
       choice('Write', kinds.map(kind => kind.words), chosen, 'kind', again),
       field('formula', text), help, wrong, block('two', table, element('div', {}, map.node, picture)),
       block('buttons', race));

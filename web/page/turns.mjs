@@ -15,7 +15,7 @@ export class Turns {
   }
   moved() { this.#moved = this.now(); }
   most() { return Math.max(1, this.cores - Number(this.now() - this.#moved < MOMENT)); }
-  // Called when a model begins or has had its turn, and asks for one (`again`), or has ended. First come, first served.
+  // Called when a model begins, or ends, or has had its turn and wants another (`again`). First come, first served.
   back(engine, again) {
     this.#taken.delete(engine);
     this.#asked = this.#asked.filter(one => one !== engine);
