@@ -1,5 +1,5 @@
-# The parts of the tests for ctest (tests/tools/parts.sh): each with its labels, about how many seconds it takes on two
-# cores, and a limit of ten times that, and of ten minutes at least.
+# The parts of the tests for ctest (tests/tools/parts.sh): each has labels, about how many seconds it takes on two
+# cores, and a time limit: ten times that, but at least ten minutes.
 macro(part name seconds)
   math(EXPR limit "${seconds} * 10")
   if(limit LESS 600)

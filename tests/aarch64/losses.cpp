@@ -1,6 +1,6 @@
-// Prints losses of the first steps of the spine, with all digits; tests/aarch64/run.sh compares two processors by them.
+// Prints the losses of the spine's first steps, with all digits; tests/aarch64/run.sh compares two processors by them.
 #define main spine   // the program of docs/spine.md, for its training step
-#pragma GCC diagnostic ignored "-Wreturn-type"   // only main may lack a return
+#pragma GCC diagnostic ignored "-Wreturn-type"   // spine() returns nothing, as main may
 #include "examples/rope.cpp"
 #undef main
 #include <cstdio>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the same training natively and on an emulated ARM processor (qemu). Both print lines of ENCODING STEP LOSS.
-# They differ in the order of sums, and in whether a product is rounded before it is added.
+# Runs the same training natively and on an emulated ARM processor (qemu), and compares the lines ENCODING STEP LOSS.
+# The two differ in the order of sums, and in whether a product is rounded before it is added.
 # usage: tests/aarch64/run.sh NATIVE_PROGRAM PROGRAM [RELATIVE_DIFFERENCE]
 set -euo pipefail
 native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
@@ -17,7 +17,7 @@ same() {
     $1 != $4 || $2 != $5 || !($3 > 0) || !(off <= bound) { print "differs: " $0; bad = 1 }
     END { print NR " losses, worst relative difference " worst; exit bad || NR == 0 }' | tee said
 }
-# Products use fused multiply-adds of NEON: the tiles have more than a thousand of them.
+# Matrix products use NEON's fused multiply-adds: their tiles have more than a thousand of them.
 fused() {
   local count
   count=$(aarch64-linux-gnu-objdump -d "$arm" | grep -c 'fmla.*\.4s')
@@ -28,6 +28,6 @@ check 'the program is for ARM' for_arm
 check 'its kernels fuse multiplications and additions' fused
 check 'the first steps, natively' natively
 check 'and under qemu' under_qemu
-check "the same losses to $bound of them" same
+check "the losses are the same to within $bound of them" same
 cat said
 checked aarch64

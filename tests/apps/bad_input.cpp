@@ -1,4 +1,4 @@
-// Commands with mistakes: each line of tests/apps/bad_input.txt is a command and the program's answer, one line that
+// Commands with mistakes. Each line of tests/apps/bad_input.txt has a command and the program's answer: one line that
 // names the value and the remedy.
 #include <sys/stat.h>
 
@@ -31,10 +31,10 @@ std::vector<Row> rows() {
   return all;
 }
 
-// A file that parsers trip over: brackets nested 80,000 deep.
+// A file that makes parsers stumble: brackets nested 80,000 deep.
 const std::string brackets = std::string(80000, '[') + std::string(80000, ']') + "\n";
 
-// Folders of external checkpoints that have only config.json, as no other file may be read before it.
+// Folders of external checkpoints that have only config.json: no other file may be read before it.
 void add_strangers(const TemporaryFolder& folder) {
   const auto config = [](const std::string& change) {
     return R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,)"
@@ -59,7 +59,7 @@ void add_strangers(const TemporaryFolder& folder) {
   std::filesystem::create_symlink("loop", folder / "loop");
 }
 
-// Fills the folder in which the commands are typed.
+// Fills the folder in which the commands run.
 void furnish(const TemporaryFolder& folder) {
   Program run(folder, "train" + tiny_options({{"steps", "2"}, {"eval_lengths", "1:3"}}) + " --out " + folder / "run");
   REQUIRE(run.status() == 0);
@@ -77,7 +77,7 @@ void furnish(const TemporaryFolder& folder) {
                "train --task reverse_string --encoding geometric --layers 1 --heads 2 --d-model 8 --batch 2 --steps 1 "
                "--train-length 4 --eval-lengths 1:2 --eval-samples 2 --out " +
                    folder / "wide");
-  REQUIRE(wide.status() == 0);  // its layers compute the weights of all pairs in full
+  REQUIRE(wide.status() == 0);  // its layers compute the weights of all pairs
   std::filesystem::create_directories(folder / "my runs");
   std::filesystem::copy(folder / "run", folder / "my runs/run 1");
   std::filesystem::create_directories(folder / "empty");
@@ -134,7 +134,7 @@ void furnish(const TemporaryFolder& folder) {
   write_file(folder / "damaged/lacks/config.toml", config.substr(0, config.find("train_length")));
   Program plan(folder, "sweep plan " + folder / "sweep.toml", "", "plan.jsonl");
   REQUIRE(plan.status() == 0);
-  const std::string both = read_file(folder / "plan.jsonl");  // the plan, and the message with its number of trials
+  const std::string both = read_file(folder / "plan.jsonl");  // the plan and the message about its number of trials
   write_file(folder / "plan.jsonl", both.substr(both.find('{'), both.rfind('}') + 1 - both.find('{')) + "\n");
   write_file(folder / "long.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nsteps = 4000000000\n");
   Program long_plan(folder, "sweep plan " + folder / "long.toml", "", "long.jsonl");
@@ -164,9 +164,9 @@ TEST_CASE("bad input: every line of tests/apps/bad_input.txt is answered by one 
     CAPTURE(row.command);
     CAPTURE(answer);
     CHECK(WEXITSTATUS(raw) == row.status);
-    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // without the estimate of a training
+    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // the estimate of a training is not printed
     CHECK(answer.starts_with("poslab: "));
     CHECK(holds(answer, row.words));
-    CHECK(!std::filesystem::exists(folder / "new"));  // where new runs would go
+    CHECK(!std::filesystem::exists(folder / "new"));  // the folder where new runs would go
   }
 }

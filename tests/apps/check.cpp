@@ -1,4 +1,4 @@
-// `poslab check`: schemes that must fail, and the output. tests/encodings has the schemes that pass.
+// `poslab check`: schemes that must fail, and the output. Schemes that pass are tested in tests/encodings.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Whether the check finds that a scheme violates the laws that it declares.
+// Whether the check finds that a scheme breaks the laws that it declares.
 bool fails(const std::string& name, const std::string& scheme, const Laws& declared, bool causal = false) {
   checks::Setup setup = checks::setups(causal, {scheme}).at(0);
   setup.scheme.thing.laws = [=](auto&, auto&) { return declared; };

@@ -1,4 +1,4 @@
-// Commands and their options are declared when they are needed, not when the program starts.
+// Commands and their options are declared when they are needed, not at the start of the program.
 #include "apps/command_line.h"
 
 #include <doctest/doctest.h>

@@ -119,7 +119,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(spanned({.offset = 2, .key_lengths = Ids({2}, {5, 4})}), {"geometric", "there are key lengths"});
 }
 
-// In each case a single condition fails: if its check were missing, the kernel would read beyond an array.
+// Each case fails exactly one condition: without its check, the kernel would read beyond an array.
 TEST_CASE("ops: each size that does not fit is refused by itself") {
   const auto network = [](Shape x, Shape w1, Shape b1, Shape w2, Shape b2) {
     return complaint([&] { feed_forward(ones(x), ones(w1), ones(b1), ones(w2), ones(b2)); });
@@ -192,10 +192,10 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last),
              {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
-  // only the farthest pair, the last query and the first key; then one step farther, which is no pair
+  // overlap in the farthest pair only, the last query and the first key; then one step farther, where there is no pair
   check_says(says({.pieces = {{q, k, -4}, {q, k, -far, -3}}}, k, last), {"attention: pieces 0 and 1 overlap"});
   check_says(says({.pieces = {{q, k, -5}, {q, k, -far, -4}}}, k, last), {"no complaint"});
-  // no key at the distances where the two overlap
+  // they overlap only at distances without a key
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1, 9}}}, k, last), {"no complaint"});
   check_says(says({.pieces = {{q, k}}}, q, last), {"attention: v", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k}}, .q_rel = q}, k, last), {"attention: r", "absent"});
@@ -219,7 +219,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(
       says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last),
       {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
-  // Again a single condition fails in each case.
+  // Here too, each case fails exactly one condition.
   const auto of_pieces = [&](std::vector<Piece> pieces) { return says({.pieces = std::move(pieces)}, k, last); };
   check_says(of_pieces({{Tensor(), k}}), {"attention: q is absent with q absent and k (2, 5, 2, 8)"});
   check_says(of_pieces({{q, Tensor()}}), {"attention: q is (2, 3, 2, 8) with q (2, 3, 2, 8) and k absent"});

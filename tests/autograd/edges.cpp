@@ -1,5 +1,5 @@
-// Values and slopes where formulas end: at 0, at equal numbers, at infinity, in rows of one number. They are PyTorch's,
-// unless a row of a table says otherwise.
+// Values and slopes at the edges of formulas: at 0, at equal numbers, at infinity, in rows of one number. They are
+// PyTorch's unless a row of a table says otherwise.
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
@@ -28,14 +28,14 @@ Tensor one(double x) { return Tensor::full({1}, real(x)); }
 struct Edge {
   const char* name;
   std::function<Tensor(const Tensor&)> op;
-  Row x, y, dx;                            // dx: of sum y
+  Row x, y, dx;                            // dx: the gradient of sum y
 };
 
 const auto power = [](double c) { return [c](const Tensor& x) { return pow(x, c); }; };
 const auto over = [](double c) { return [c](const Tensor& x) { return x / one(c); }; };
 const auto under = [](double c) { return [c](const Tensor& x) { return one(c) / x; }; };
 
-// functions of one number: each column is an x, its y and its slope
+// functions of one number: each column is an x, its y and the slope there
 const std::vector<Edge> of_one_number = {
     {"x^0", power(0), {0, 2, -2, inf, nan}, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}},
     {"x^1", power(1), {0, -3, inf}, {0, -3, inf}, {1, 1, 1}},
@@ -56,11 +56,11 @@ const std::vector<Edge> of_one_number = {
     {"x / inf", over(inf), {1, inf}, {0, nan}, {0, 0}},
     {"1 / x", under(1), {0, inf, -2}, {inf, 0, -0.5}, {-inf, 0, -0.25}},
     {"0 / x", under(0), {0, 2}, {nan, 0}, {nan, 0}},
-    // PyTorch gives each of two equal numbers half of the gradient; here the first gets the whole gradient
+    // PyTorch gives each of two equal numbers half of the gradient; here the first one gets all of it
     {"max(x, 1)", [](const Tensor& x) { return maximum(x, one(1)); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {1, 1, 0, 1}},
     {"max(1, x)", [](const Tensor& x) { return maximum(one(1), x); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {0, 1, 0, 1}},
     {"min(x, 1)", [](const Tensor& x) { return minimum(x, one(1)); }, {1, 2, -inf}, {1, 1, -inf}, {1, 0, 1}},
-    // the side that is not chosen has gradient 0, and its NaN does not spread
+    // the side that is not chosen has gradient 0, and a NaN there does not spread
     {"where(0, x, 5)", [](const Tensor& x) { return where(one(0), x, one(5)); }, {nan, inf, 1}, {5, 5, 5}, {0, 0, 0}},
     {"where(1, 5, x)", [](const Tensor& x) { return where(one(1), one(5), x); }, {nan, inf, 1}, {5, 5, 5}, {0, 0, 0}},
     {"where(x, 5, 7)", [](const Tensor& x) { return where(x, one(5), one(7)); }, {0, -0.0, 0.5, -1, nan, inf},
@@ -79,7 +79,7 @@ const auto layer_norm = [](const Tensor& x) {
 const auto root_norm = [](const Tensor& x) { return rms_norm(x, Tensor::full({x.dim(1)}, 1), 1e-6); };
 const auto of_class = [](int c) { return [c](const Tensor& x) { return cross_entropy(x, Ids({1}, {c})); }; };
 
-// functions of a row: y is the op's value, dx its derivative; where the op is `weighed`, y has weights 1, 2, 3, ...
+// functions of a row: y is the op's value, dx its derivative; if the op is `weighed`, y is a sum with weights 1, 2, ...
 const std::vector<Edge> of_a_row = {
     {"max: the first of equal ones", max, {1, 2, 2}, {2}, {0, 1, 0}},
     {"max: NaN", max, {1, nan, 2}, {nan}, {0, 1, 0}},
@@ -151,7 +151,7 @@ TEST_CASE("edges: padding reaches no result and no gradient of attention, even i
 }
 
 #if defined __SSE2__ && !defined POSLAB_DOUBLE
-// Intel's processors take 150 cycles for each subnormal number; a far key's weight times a small gradient makes one.
+// A subnormal number costs Intel's processors 150 cycles; a far key's weight times a small gradient makes one.
 TEST_CASE("edges: attention treats subnormal numbers as zero, other ops do not") {
   for (const int channels : {8, 32}) {
     const Shape heads = {1, 64, 1, channels};

@@ -1,6 +1,6 @@
-// Every op, by its OpCase (tests/op_cases/op_case.h): values against the reference in double; gradients against central
-// differences of the reference; fused = composed; the same bits for any number of threads; every instruction set;
-// gradients that are not wanted, or that are added to others.
+// Tests every op by its OpCase (tests/op_cases/op_case.h): values against the reference in double; gradients against
+// central differences of the reference; fused = composed; the same bits for any number of threads; every instruction
+// set; gradients that nobody wants, or that are added to others.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@
 namespace poslab::test {
 namespace {
 
-// The elements of an input's gradient that are checked one by one, before its sum along a random direction: `most`
-// of the n elements, or all if there are no more than that.
+// Some elements of an input's gradient are checked one by one; then its sum along a random direction is checked.
+// Returns `most` of the n elements, or all if there are no more than that.
 std::vector<int> elements(int64_t n, int most) {
   std::vector<int> some = n <= most ? std::vector<int>{0, 1, 2, 3, 4, 5} : random_ids(most, int(n), uint32_t(n));
   std::erase_if(some, [&](int e) { return e >= n; });
@@ -29,8 +29,8 @@ std::vector<double> random_direction(size_t input, size_t n) {
   return direction;
 }
 
-// Results of the reference: values, and for each input the derivatives to check. The differences take most of
-// the time of these tests, so they are computed once for each of op_cases().
+// Results of the reference: values, and for each input the derivatives to check. Most time of these tests goes into
+// central differences, so they are computed once for each of op_cases().
 struct Expected {
   Array value;
   int elements = sizeof(real) == 8 ? 4 : 2;          // number of elements of each input whose derivatives are checked
@@ -58,7 +58,7 @@ const Expected& expected(const OpCase& c, const Arrays& x) {
   return y;
 }
 
-// Errors are relative to the number itself, or to a share of the largest number of its gradient if that is larger.
+// Errors are relative to the number itself, or to a share of the largest number of its gradient if that is more.
 double gradient_error(const Expected& y, const Result& r) {
   double worst = 0;
   for (size_t i = 0; i < y.derivatives.size(); ++i) {
@@ -80,7 +80,7 @@ double gradient_error(const Expected& y, const Result& r) {
   return worst;
 }
 
-// The work of the CPU's kernels in one run of a case and its loss, from the table that POSLAB_DEBUG=2 prints.
+// The work of the CPU's kernels in one run of a case, its loss included, from the table that POSLAB_DEBUG=2 prints.
 std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted& wanted) {
   const int before = debug_level();
   set_debug_level(2), clear_profile_totals();
@@ -93,7 +93,7 @@ std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
-// The worst errors of values, gradients and twins by kernel, in all cases or only in cases of matrix products.
+// The worst errors of values, gradients and composed twins by kernel, in all cases or only in cases of matrix products.
 std::map<std::string, Worst> against_references(bool products_only = false) {
   std::map<std::string, Worst> table;
   for (const OpCase& c : op_cases()) {
@@ -121,7 +121,7 @@ std::map<std::string, Worst> against_references(bool products_only = false) {
   return table;
 }
 
-// Calls check for each case that has gradients, and for products once with every engine.
+// Calls `check` for each case with gradients; cases of matrix products are checked with every engine.
 void for_each_engine(const std::function<void(const OpCase&)>& check) {
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
@@ -166,7 +166,7 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
 
 TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
   const OneThread one;
-  std::vector<OpCase> large = op_cases(For::bench);                  // large enough to be split among threads
+  std::vector<OpCase> large = op_cases(For::bench);                  // large enough to be split between threads
   std::erase_if(large, [](const OpCase& c) {                         // one gate is enough: all are split alike
     return !is_product(c) || (c.kernel == "gated_feed_forward" && !c.name.starts_with("silu ("));
   });
@@ -214,7 +214,7 @@ TEST_CASE("ops: every instruction set of this processor") {
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
     const Array y = c.reference(in_double(x));
-    use_isa(available_isas().front());      // this is baseline, unless the build is for one machine
+    use_isa(available_isas().front());      // baseline, unless the build is for one machine
     const Result simplest = run(c, x);
     for (const std::string& name : available_isas()) {
       INFO(title(c) << " on " << name);
@@ -232,7 +232,7 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
   for_each_engine([](const OpCase& c) {
     const Tensors x = inputs(c);
     const Result all = run(c, x);
-    const auto bytes = [&](const Wanted& wanted) {   // bytes that kernels read and write: none for an unwanted gradient
+    const auto bytes = [&](const Wanted& wanted) {   // bytes read and written: none for an unwanted gradient
       double sum = 0;
       for (const auto& [kernel, cost] : work(c, x, wanted)) sum += cost.bytes;
       return sum;

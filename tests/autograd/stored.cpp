@@ -1,4 +1,4 @@
-// Weights in the formats of files: every 16-bit number, and linear layers on every instruction set.
+// Weights in the number formats of files: every 16-bit number, and linear layers on every instruction set.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -20,7 +20,7 @@ using namespace poslab;
 
 namespace {
 
-// The value of a float16 by the definition in IEEE 754.
+// The value of a float16, by IEEE 754's definition.
 double half(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double sign = bits & 0x8000 ? -1 : 1;
@@ -86,8 +86,8 @@ TEST_CASE("stored: a linear layer equals one with the weights widened and transp
       }
 }
 
-// A float32 weight is rounded to bf16 as a parameter is. Then both layers have the same bits, as they add in the same
-// order where the inner index fits one block. Weights that are stored in bf16 are not rounded again.
+// A float32 weight is rounded to bf16 as a parameter is. Then both layers have the same bits, because they add in the
+// same order if the inner index fits one block. Weights that are stored in bf16 are not rounded again.
 TEST_CASE("stored: with products in bf16 a linear layer of many rows equals that of parameters, to the bit") {
   if (sizeof(real) != sizeof(float)) return;
   const EveryIsa after;
@@ -108,7 +108,7 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows equals that
       CHECK(rough.values() != exact.values());
       CHECK(checks::difference(rough, exact) < 0.02);
     }
-  std::vector<float> one(64 * 1100, 1.f);  // the inner index in three blocks: 1100 = 512 + 512 + 76
+  std::vector<float> one(64 * 1100, 1.f);  // the inner index has three blocks: 1100 = 512 + 512 + 76
   const MatmulPrecision as(Device::cpu, Rounding::bf16);
   const Tensor sums = linear(Tensor::full({9, 1100}, 1), StoredMatrix{StoredAs::float32, one.data(), 64, 1100});
   for (const real sum : sums.values()) CHECK(sum == 1100);
@@ -131,7 +131,7 @@ TEST_CASE("stored: a feed-forward network of a long text, computed in parts, equ
       return StoredMatrix{StoredAs::float32, files.at(name).data(), rows, columns};
     };
     const FeedForward of_files(Params{stored}, spec);
-    for (const int T : {1, 1023, 1024, 1025, 2048, 2500, 3072}) {  // a part has 1024 slots
+    for (const int T : {1, 1023, 1024, 1025, 2048, 2500, 3072}) {  // one part has 1024 slots
       INFO(T);
       const Tensor x = checks::random_tensor({2, T, C}, 1), y = of_files(x);
       CHECK(y.shape() == x.shape());

@@ -41,7 +41,7 @@ std::vector<Tensor> double_and_square(const Tensor& x, int* calls = nullptr) {
 }  // namespace
 
 TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() leaves nothing behind") {
-  clear_tape();  // earlier tests may have left ops on it
+  clear_tape();  // earlier tests may have left ops on the tape
   const Tensor plain = Tensor::full({2}, 3), x = leaf(2);
   CHECK_FALSE((plain * plain).requires_grad());
   CHECK(tape_length() == 0);
@@ -166,7 +166,7 @@ TEST_CASE("tape: a loss is refused if another thread computed its inputs, whose 
     const Tensor loss = sum_all(exp(other) + w);
     CHECK(holds(refusal([&] { backward(loss); }), read_elsewhere));
     clear_tape();
-    std::thread([&] {  // a later thread refuses it too, even if it has the memory of the first
+    std::thread([&] {  // a later thread refuses it too, even if it reuses the first one's memory
       const Tensor later = sum_all(exp(other));
       CHECK(holds(refusal([&] { backward(later); }), read_elsewhere));
       clear_tape();
@@ -180,7 +180,7 @@ TEST_CASE("tape: a loss is refused if another thread computed its inputs, whose 
   CHECK(w.grad().values() == std::vector<real>{6, 6});
 }
 
-#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is an allocation of its own
+#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is a separate allocation
 TEST_CASE("memory: keeping one number of each pass keeps no block of megabytes") {
   const Tensor x = Tensor::full({1024, 256}, 1), w = Tensor::full({256, 256}, real(0.01));
   std::vector<Tensor> kept;
@@ -213,7 +213,7 @@ TEST_CASE("tape: an op with two results gets the gradients of both, of one, of t
   CHECK(gradient([](auto& y) { return y[0] * 5 + y[1] * 7; }) == std::vector<real>(2, 5 * 2 + 7 * 6));
   CHECK(gradient([](auto& y) { return y[0] * 5; }) == std::vector<real>(2, 5 * 2));
   CHECK(gradient([](auto& y) { return y[1] * 7; }) == std::vector<real>(2, 7 * 6));
-  CHECK(gradient([](auto& y) { return y[1] * y[0]; }) == std::vector<real>(2, 6 * 3 * 3));   // of 2 x^3
+  CHECK(gradient([](auto& y) { return y[1] * y[0]; }) == std::vector<real>(2, 6 * 3 * 3));   // derivative of 2 x^3
   CHECK(calls == 4);
   CHECK(gradient([](auto&) { return leaf(1) * 1; }) == std::vector<real>(2, 0));
   CHECK(calls == 4);
@@ -255,7 +255,7 @@ TEST_CASE("tape: a piece goes backward through the ops that led to the result, a
   const Tensor x = leaf(3), dy = Tensor::full({2}, 1);
   TapePiece(tape_length()).backward(x, dy);  // nothing was recorded, so nothing happens
   CHECK(!x.has_grad());
-  for (const int level : {0, 2}) {  // with the checks of POSLAB_DEBUG, and without
+  for (const int level : {0, 2}) {  // without the checks of POSLAB_DEBUG, and with them
     CAPTURE(level);
     const int before = debug_level();
     set_debug_level(level);

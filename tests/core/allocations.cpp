@@ -1,4 +1,4 @@
-// The tests' operators new and delete count calls. The operators for arrays and the nothrow operators call these.
+// The tests' operators new and delete, which count calls. The array and nothrow operators call these.
 #include "tests/core/allocations.h"
 
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // The fast attention kernels against the naive one (core/cpu/attention/naive.h), called as core/kernels.h specifies:
-// random sizes, terms, pieces and spans, results that begin empty or with values, and the memory that long sequences
-// take.
+// random sizes, terms, pieces and spans; results that begin empty or with values; and the memory for long sequences.
 #include "core/cpu/attention/naive.h"
 
 #include <doctest/doctest.h>
@@ -25,9 +24,9 @@ constexpr double tolerance = 2e-5;
 
 using Reals = std::vector<real>;
 
-// One call and the arrays that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape.
-// narrow: heads of 8 channels, with at most a bias (narrow_heads.h). blocked: more channels, several pieces and no
-// other term (wide_heads.h). many: narrow, with more pairs than the backward pass keeps.
+// One call, with the arrays that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape.
+// narrow: heads of 8 channels, with a bias at most (narrow_heads.h). blocked: more channels, several pieces and no
+// other term (wide_heads.h). many: narrow, with more pairs than the backward pass stores.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {
   AttentionArgs x{};
@@ -58,7 +57,7 @@ struct Call {
       for (int64_t e = 0; e < n; ++e) arrays[size_t(slot)].push_back(real(2 * rng.uniform() - 1));
       return arrays[size_t(slot)].data();
     };
-    // Adjacent intervals of distances; the outer ends are anywhere, and a key slot may cut the last one in two.
+    // Adjacent intervals of distances; the outer ends are anywhere, and the last interval may be cut at a key slot.
     x.pieces = narrow || often() ? 1 : 1 + below(max_pieces);
     int from = limit() ? -below(20) : -far;
     for (int p = 0; p < x.pieces; ++p) {
@@ -96,7 +95,7 @@ struct Call {
   }
 };
 
-// Gradients of all arrays of a call. Each element begins as `value`, unless they begin empty.
+// Gradients for all arrays of a call. Each element begins as `value`, unless the gradients begin empty.
 struct Grads {
   std::vector<Reals> at;
   AttentionGrads sums{};
@@ -125,7 +124,7 @@ double difference(const Reals& a, const Reals& b) {
 TEST_CASE("attention: the fast kernels = the naive one, for random calls, in every instruction set") {
   const std::string before = isa();
   for (uint32_t number = 0; number < 421; ++number) {
-    // narrow calls need no gradient of the bias, as ALiBi needs none
+    // narrow calls need no gradient of the bias, as with ALiBi
     const bool narrow = (number >= 300 && number < 360) || number == 420;
     const Call c(number, number < 300   ? Sizes::small
                          : number < 360 ? Sizes::narrow
@@ -160,8 +159,8 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
 }
 
 #ifdef POSLAB_EMULATE
-// The CUDA kernels are emulated on the host, so they take arrays of the host. one_array: the gradients of the first
-// q, the first k and of v are one array, which begins with zeros.
+// The CUDA kernels are emulated on the host, so they accept the host's arrays. one_array: the gradients of the first q,
+// the first k and of v share one array, which begins with zeros.
 void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
   const Call c(number, sizes);
   const AttentionArgs& x = c.x;
@@ -197,7 +196,7 @@ TEST_CASE("attention: the CUDA kernels = the naive one, for random calls") {
 }
 #endif
 
-// The bytes of scratch memory of the kernels, for one head and `time` slots, forward and backward.
+// The bytes of scratch memory that the kernels use for one head and `time` slots, forward and backward.
 int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
   const int D = 4;
   Rng rng({0, 6, uint32_t(time)});

@@ -1,5 +1,5 @@
-// POSLAB_DEBUG: the declared costs of kernels, their summary, the op that is named for a NaN; and that no level changes
-// a result.
+// POSLAB_DEBUG: the declared costs of kernels, their summary, and the op that is named for a NaN. No level may change a
+// result.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 namespace poslab::test {
 namespace {
 
-// Sets a debug level for the time of a test, and catches stderr in a file.
+// Sets a debug level while it lives, and catches stderr in a file.
 class Rung {
  public:
   explicit Rung(int level) : before_(debug_level()), stderr_(dup(STDERR_FILENO)) {
@@ -70,7 +70,7 @@ struct Steps : TapeWatch {
   struct Step { std::string op; std::vector<Tensor> results, inputs; };
   std::vector<Step> all;
   size_t poisoned = SIZE_MAX;
-  bool reached = false, spread = false;   // the NaN reached that step's results, and the step passed it on
+  bool reached = false, spread = false;   // whether NaN reached that step's result, and whether the step passed it on
 
   void after_forward(size_t, const char* op, const std::vector<Tensor>& out, const std::vector<Tensor>& in) override {
     all.push_back({op, out, in});
@@ -101,7 +101,7 @@ Tensors leaves(const OpCase& c, const Tensors& values) {
   return x;
 }
 
-// Puts NaN into input i: the first step with NaN in its result is named, and so is an op that records no step.
+// Puts NaN into input i. The first step with NaN in its result must be named; so must an op that records no step.
 bool check_forward_is_named(const OpCase& c, const Tensors& values, size_t i) {
   const auto poisoned = [&] {
     Tensors x = leaves(c, values);
@@ -126,7 +126,7 @@ bool check_forward_is_named(const OpCase& c, const Tensors& values, size_t i) {
   return !said.empty();
 }
 
-// Puts NaN into the gradient of each step's result in turn: that step is named if it passes the NaN on.
+// Puts NaN into the gradient of each step's result in turn. That step must be named if it passes the NaN on.
 int check_backward_is_named(const OpCase& c, const Tensors& values) {
   int named = 0;
   for (size_t step = 0, steps = 1; step < steps; ++step) {
@@ -186,7 +186,7 @@ TEST_CASE("debug: the cost of a linear layer equals a count by hand") {
   CHECK(of("linear").cost.bytes == sizeof(real) * (70 * 16 + 16 * 48 + 48 + 70 * 48));
   backward(sum_all(y));
   CHECK(of("linear_backward").cost.flops == 2 * 70 * 16 * 48);                                      // only dw
-  CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 70 * 16 + 16 * 48));          // dy x, dw
+  CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 70 * 16 + 16 * 48));          // dy, x, dw
   x.require_grad(), b.require_grad(), w.clear_grad();
   clear_profile_totals();
   backward(sum_all(linear(x, w, b)));
@@ -248,11 +248,11 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   t.step(20);
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
   const double distances = 2 * T - 1, out = T / 2, symbols = 3;
-  // q k v o are (C, C), w1 and w2 together 8 C^2. The first block's q k v are computed once for each symbol; the last
-  // block, except its k v, only for output slots. Without these two savings a layer has 12 B T, in all 8.74 GFLOP.
+  // q, k, v and o have (C, C) weights, w1 and w2 together 8 C^2. The first block computes q, k, v once for each symbol,
+  // the last block all but k and v only for output slots. Without these savings a layer has 12 B T; all: 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
   const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
-  const double keys = layers * distances * C * C;                           // keys of sinusoids, which need no gradient
+  const double keys = layers * distances * C * C;                           // W PE; PE has no gradient
   const double pairs = B * H * T * D * ((layers - 1) * T + out);          // q k, q_rel r, a v; two derivatives of each
   CHECK(flops() == doctest::Approx(2 * (3 * weights + 2 * keys + 3 * 3 * pairs)).epsilon(1e-12));
   CHECK(flops() == doctest::Approx(7.61e9).epsilon(0.001));
@@ -388,7 +388,7 @@ TEST_CASE("debug: for every op, the first that makes a NaN is named, forward and
     int64_t size = 0;
     for (const Tensor& x : values) size += x.size();
     if (size > 3000 || c.of_gpu) continue;
-    if (c.kernel == "adam" || c.kernel == "squares") continue;      // they belong to Adam: no op of a tape calls them
+    if (c.kernel == "adam" || c.kernel == "squares") continue;      // they belong to Adam: no op on a tape calls them
     INFO(c.kernel << " " << c.name);
     for (size_t i = 0; i < values.size(); ++i) forward += check_forward_is_named(c, values, i);
     if (c.differentiable) backward_ += check_backward_is_named(c, values);

@@ -1,6 +1,6 @@
-// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller ones at the
-// edges. Each size is tested here with each kind of product and each Finish; tools/coverage found that other tests
-// leave some out. Factors are small whole numbers, so that every product is exact in every rounding.
+// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller tiles at the
+// edges. Each size is tested here with each kind of product and each Finish; by tools/coverage, other tests miss some
+// of them. Factors are small whole numbers, so that every product is exact in every rounding.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@
 namespace poslab::test {
 namespace {
 
-// -1, 0 or 1: a sum of up to 256 of them has at most the 8 bits of bf16.
+// Each is -1, 0 or 1: a sum of up to 256 of them fits the 8 bits of bf16.
 Tensor small_numbers(Shape shape, uint32_t seed) {
   Rng rng({0, 29, seed});
   Tensor x(std::move(shape));
@@ -117,9 +117,9 @@ void check_network(int m, int in, int d_ff, int out) {
   });
 }
 
-// Widths, in vectors of 16: 4 + 3, 4 + 2, 4 + 1, 3, 2, 1; then half a vector, a quarter, and a single column.
+// Widths, in vectors of 16: 4 + 3, 4 + 2, 4 + 1, 3, 2, 1. Then half a vector, a quarter, and a single column.
 constexpr int widths[] = {125, 109, 93, 61, 45, 29};
-// 15 rows: tiles of 8, 4, 2 and 1, or of 6, 2 and 1. 11: 6, 4 and 1. 7: so few that bf16 reads b without packing it.
+// 15 rows: tiles of 8, 4, 2 and 1, or of 6, 2 and 1. 11 rows: 6, 4 and 1. 7 rows are so few that bf16 does not pack b.
 constexpr int heights[] = {15, 11, 7};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Kernels split their rows among threads, many short rows at a time. These tests have rows longer than one share,
-// sums longer than a block of rows, and elements that are not contiguous. All are whole numbers, so that results are
-// exact.
+// Kernels split their rows among threads, many short rows at a time. These tests have rows longer than one thread's
+// share, sums longer than a block of rows, and elements that are not contiguous. All numbers are whole, so that results
+// are exact.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,9 +14,9 @@
 namespace poslab::test {
 namespace {
 
-constexpr int long_row = 20001;  // more than the 16,384 numbers of a share in max, and no multiple of a vector
+constexpr int long_row = 20001;  // a share in max has 16,384 numbers; no multiple of a vector
 
-// 0, 7, 14, 4, ... modulo 17, and each row begins one further
+// 0, 7, 14, 4, ... modulo 17; each row begins one further
 Tensor numbered(Shape shape) {
   Tensor x(std::move(shape));
   for (int64_t e = 0; e < x.size(); ++e) x.data()[e] = real((e * 7 + e / x.dim(-1)) % 17);
@@ -63,14 +63,14 @@ TEST_CASE("kernels: rows that are longer than a thread's share") {
   CHECK(different(rotate(wide, {none, all}, Pairing::interleaved),
                   [&](int64_t e) { return e % 2 ? double(wide.data()[e - 1]) : -double(wide.data()[e + 1]); }) == 0);
 
-  // Keys on the left are asked one after the other, the nearest first, and each takes half of the rest: 1/2, 1/4, ...
+  // Keys on the left are visited from the nearest on, and each takes half of what is left: 1/2, 1/4, ...
   const Tensor a = geometric(Tensor::full({1, n}, 0), Tensor::full({1, 2}, 0), {.causal = true, .offset = n - 1});
   CHECK(a.data()[n - 1] == 0);
   for (int k = 1; k < 20; ++k) CHECK(a.data()[n - 1 - k] == doctest::Approx(std::ldexp(1., -k)));
 }
 
 TEST_CASE("kernels: sums over more rows than a block, and of numbers that lie apart") {
-  const Tensor x = numbered({17, 1300, 3});  // 17 sums, each by one thread, block after block
+  const Tensor x = numbered({17, 1300, 3});  // 17 sums, each computed by one thread, block by block
   const Tensor y = sum(x, 1);
   const auto added_up = [&](int64_t e) {
     double all = 0;
@@ -78,7 +78,7 @@ TEST_CASE("kernels: sums over more rows than a block, and of numbers that lie ap
     return all;
   };
   CHECK(different(y, added_up) == 0);
-  // Every third element. An op's tensors are dense, but the kernel takes any strides.
+  // Every third element. An op's tensors are dense, but the kernel accepts any strides.
   real total = 5;
   kernels(Device::cpu).sum({&total, false}, x.data(), strided_loop({1000}, {0}, {3}));
   double expected = 5;

@@ -1,5 +1,5 @@
-// Products by several threads have the bits of those by one, in every instruction set and by every engine: thousands of
-// small products, whose threads would collide in a shared buffer, and large ones, which are cut into blocks.
+// Products by several threads have the same bits as products by one, in every instruction set and by every engine.
+// Thousands of small products would collide in a shared buffer; large ones are cut into blocks.
 #include <doctest/doctest.h>
 
 #include <cmath>

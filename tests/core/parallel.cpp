@@ -1,5 +1,5 @@
-// Every piece runs exactly once for any number of threads, also when jobs are nested, tiny, or started by several
-// threads at once.
+// Every piece runs exactly once for any number of threads, even if jobs are nested, tiny, or started by several threads
+// at once.
 #include "core/platform/parallel.h"
 
 #include <doctest/doctest.h>
@@ -82,13 +82,13 @@ TEST_CASE("an impossible number of threads is refused") {
   CHECK_THROWS_AS(set_threads(257), BadInput);
 }
 
-#ifdef __SANITIZE_THREAD__  // `./dev test tsan` runs it by name, as proof that it reports races
+#ifdef __SANITIZE_THREAD__  // `./dev test tsan` runs this by name, to prove that TSan reports races
 TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
   const int were = threads();
   set_threads(2);
   int64_t both = 0;
   std::atomic<int> begun = 0;
-  parallel_for(2, [&](int64_t i) {  // neither piece ends before the other begins, so each has its own thread
+  parallel_for(2, [&](int64_t i) {  // neither piece ends before the other begins: two threads
     begun.fetch_add(1, std::memory_order_relaxed);
     while (begun.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     both += i;

@@ -1,4 +1,4 @@
-// Philox against its authors' known answers, and samples against their distributions.
+// Philox against its authors' known answers, and samples against the distributions they are drawn from.
 #include "core/random.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ void check_words(uint64_t index, Stream s, std::vector<uint32_t> expected) {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Cells of width 1/4 from -4 to 4; the outermost ones also count all numbers beyond.
+// Cells of width 1/4 from -4 to 4; the outermost cells also count all numbers beyond them.
 int cell_of(double x) { return std::clamp(int(std::floor(x * 4)), -16, 15); }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("below(n): every value comes equally often, even if n does not divide 
     for (int i = 0; i < 100000; ++i) ++seen[rng.below(n)];
     CHECK(surprise(law, seen, 100000) < one_in_a_million);
   }
-  // n = 3 * 2^30: w mod n has too many in the first third, and floor(w n / 2^32) too many multiples of 3
+  // n = 3 * 2^30: w mod n hits the first third too often, and floor(w n / 2^32) hits multiples of 3 too often
   Rng rng({6, 0, 0});
   std::map<uint32_t, int> thirds, residues;
   for (int i = 0; i < 30000; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("parameters drawn uniformly: within their range, with its moments, fro
   const double low = -0.5, high = 1.5, width = high - low;
   const Params p(7);
   const Tensor first = p.full("first", {3}, 1), x = p.uniform("x", {n}, low, high), y = p.uniform("y", {n}, low, high);
-  // The k-th moment about the middle: (width / 2)^k / (k + 1) for even k, 0 for odd.
+  // The k-th central moment: (width / 2)^k / (k + 1) for even k, 0 for odd k.
   double moments[5] = {}, together = 0;
   for (int i = 0; i < n; ++i) {
     const double a = double(x.data()[i]), about = (a - (low + high) / 2) / (width / 2);
@@ -149,7 +149,7 @@ TEST_CASE("parameters drawn uniformly: within their range, with its moments, fro
   CHECK((other / "deep").uniform("w", {n}, low, high).values() == x.values());
   CHECK(another.uniform("x", {n}, low, high).values() != x.values());
   CHECK(y.values() != x.values());
-  // Rounding must not give the upper end, though that is the nearest number to an eighth of these draws.
+  // Rounding must not give the upper end, though it is the nearest number to an eighth of these draws.
   const real end = real(1) + 4 * std::numeric_limits<real>::epsilon();
   for (const real v : p.uniform("narrow", {1000}, 1, double(end)).values()) CHECK((v >= 1 && v < end));
 }

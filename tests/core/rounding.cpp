@@ -1,4 +1,4 @@
-// Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded, and how; that the bits do not
+// Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded, and how; bits that do not
 // depend on threads; where a rounding begins and ends. tests/cuda/backend.cpp compares them with the GPU's products.
 #include "tests/core/rounding.h"
 
@@ -22,12 +22,12 @@
 namespace poslab::test {
 namespace {
 
-// bf16 also treats subnormal numbers as zero, as the CPU's instruction for its products does (core/cpu/bf16/pairs.h).
+// bf16 also treats subnormal numbers as zero, like the CPU's bf16 instruction (core/cpu/bf16/pairs.h).
 struct Form { Rounding how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf32, "tf32", 11, false},
     bf16{Rounding::bf16, "bf16", 8, true};
 
-// x rounded by the formula to to.bits bits, or to fewer below the smallest normal number of fp32.
+// x rounded by the definition to to.bits bits, or to fewer below the smallest normal number of fp32.
 [[maybe_unused]] double rounded(double x, const Form& to) {
   if (x == 0 || !std::isfinite(x)) return x;
   if (to.how == Rounding::bf16 && std::abs(x) < two_to(-126)) return std::copysign(0, x);
@@ -76,7 +76,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     return times_one(x);
   };
   on_each_isa([&] {
-    // Values by hand, which test the formula above as well: x and its rounded value.
+    // Values computed by hand, which also test the definition above: x and its rounded value.
     const auto becomes = [&](const Form& form, double x, double y) {
       INFO(form.name, " of ", x);
       CHECK(rounded(x, form) == y);
@@ -85,7 +85,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     becomes(tf32, 1 + two_to(-11), 1 + two_to(-10));                       // ties go away from 0
     becomes(tf32, -1 - two_to(-11), -1 - two_to(-10));
     becomes(tf32, 1 + two_to(-11) - two_to(-23), 1);
-    becomes(tf32, 2 - two_to(-23), 2);                                     // ties may go into the next power of two
+    becomes(tf32, 2 - two_to(-23), 2);                                     // a tie may round up to a power of two
     becomes(tf32, two_to(-137), two_to(-136));                             // a subnormal tie
     becomes(tf32, tiny, 0);
     becomes(tf32, most, INFINITY);
@@ -113,7 +113,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
         CHECK(wrong == 0);
       }
     }
-    // Two parts of 11 bits: the remainder is below the 22nd bit. Infinity has no second part.
+    // Two parts of 11 bits each: what is left is below the 22nd bit. Infinity has no second part.
     std::vector<double> x = {1 + two_to(-12), 1 + two_to(-22), -3.14159265f, 1e-30f, 0};
     for (const auto& got : all(tf32x3, x))
       for (size_t n = 0; n < x.size(); ++n) CHECK(std::abs(got[n] - x[n]) <= two_to(-23) * std::abs(x[n]));
@@ -173,7 +173,7 @@ TEST_CASE("rounded products: sums of rounded factors, with factors transposed or
     }
 }
 
-// As the instruction's manual defines it: pair by pair, the odd element first.
+// The definition in the instruction's manual: pair by pair, the odd element first.
 float by_pairs(const float* a, const float* b, int k) {
   float sum = 0;
   for (int p = 0; p < k; p += 2) {
@@ -185,7 +185,7 @@ float by_pairs(const float* a, const float* b, int k) {
 TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's definition gives, by it and emulated") {
   const ByInstruction instruction;
   Rng rng({0, 13, 0});
-  for (const bool tiny : {false, true})  // sums that are normal numbers, then some that are subnormal
+  for (const bool tiny : {false, true})  // normal sums, then sums of which some are subnormal
     for (const int k : {1, 2, 7, 64, 97}) {
       const int m = 13, n = 71;
       std::vector<float> a(size_t(m * k)), b(size_t(n * k));  // (m, k), (n, k)
@@ -228,9 +228,9 @@ TEST_CASE("rounded products: each op has the same bits with the instruction and 
   }
 }
 
-// Each factor is off by at most 2^-8 of itself, so a sum by at most 2^-7 of the sum of its terms' magnitudes; a network
-// has two layers of such sums. The op computes that sum from the magnitudes of its inputs, except that gates shrink
-// theirs by up to a half, and have slopes of up to 1.13. On average errors cancel, and are as large as one factor's.
+// Each factor is off by at most 2^-8 of itself, so a sum is off by at most 2^-7 of the sum of its terms' magnitudes; a
+// network has two layers of such sums. The op itself computes that sum from its inputs' magnitudes, but gates shrink
+// theirs by up to a half, and have slopes of up to 1.13. On average, errors cancel and are as large as one factor's.
 // The table is bench/results/rounded.csv.
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
   std::map<std::string, std::pair<double, double>> worst;
@@ -250,7 +250,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     for (size_t e = 0; e < rough.value.size(); ++e)
       beyond += std::abs(double(rough.value[e]) - reference.at[e]) > layers * 1.02 * two_to(-7) * most.at[e];
     CHECK(beyond == 0);
-    if (rough.value.size() < 100) continue;  // a mean over few numbers says little
+    if (rough.value.size() < 100) continue;  // an average over few numbers says little
     auto& [value, gradient] = worst[c.kernel];
     value = std::max(value, share_off(rough.value, reference.at));
     for (size_t i = 0; i < x.size(); ++i) gradient = std::max(gradient, share_off(rough.grads[i], exact.grads[i]));
@@ -273,7 +273,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
 }
 
 // Factors are off by 2^-8 of themselves. The absolute error of a logit becomes the relative error of its exponential.
-// The exact result is that of our fp32, which other tests compare with double.
+// fp32 counts as exact here: other tests compare it with double.
 TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and emulated") {
   const ByInstruction instruction;
   int rounded = 0;
@@ -341,7 +341,7 @@ TEST_CASE("rounded products: a run rounds in its steps and tests, and nowhere el
     for (size_t n = 0; n < 8; ++n) CHECK(losses.back()[n] == doctest::Approx(losses[0][n]).epsilon(0.03));
     for (size_t n = 0; n + 1 < losses.size(); ++n) CHECK(losses[n] != losses.back());
   }
-  // Each run steps as if it were alone, though they take turns.
+  // Each run steps as it would alone, even if the runs take turns.
   State a = fresh("fp32"), b = fresh("bf16");
   for (size_t n = 0; n < 8; n += 2) {
     CHECK(step(a) == losses[0][n]);

@@ -1,4 +1,4 @@
-// Shared by the tests of products with rounded factors: these products, and bounds of their errors.
+// Shared by the tests of products with rounded factors: such products, and bounds on their errors.
 #pragma once
 #include "core/rounding.h"
 
@@ -26,7 +26,7 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-// While one lives, pairs are multiplied by the processor's instruction, even where that is slow, or by its emulation.
+// While it lives, pairs are multiplied by the processor's instruction, even if that is slow, or by its emulation.
 struct ByInstruction {
   UsePairs pairs{PairsBy::instruction};
 };
@@ -34,14 +34,14 @@ struct Emulated {
   UsePairs pairs{PairsBy::emulated};
 };
 
-// sum + a b, rounded once, or 0 if that is subnormal. Exact, as double has more than twice the bits of float.
+// sum + a b, rounded once, or 0 if that is subnormal. Exact, because double has more than twice float's bits.
 inline float add_product(float sum, float a, float b) {
   const auto flushed = [](double x) { return std::abs(x) < two_to(-126) ? std::copysign(0., x) : x; };
   const double exact = flushed(sum) + flushed(a) * flushed(b);
   return std::abs(exact) < two_to(-126) - two_to(-151) ? std::copysign(0.f, float(exact)) : float(exact);
 }
 
-// The relative error of y, from root mean squares.
+// The relative error of y, as a ratio of root mean squares.
 template <class Number>
 double share_off(const std::vector<real>& y, const std::vector<Number>& exact) {
   double off = 0, size = 0;

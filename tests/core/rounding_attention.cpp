@@ -1,5 +1,5 @@
 // Attention with heads of 8 channels in bf16 (core/cpu/attention/narrow_pairs.h), on numbers that rounding must not
-// lose: NaN, infinity, and numbers that it would turn into one of these or 0.
+// change: NaN, infinity, and numbers that rounding would turn into one of these or into 0.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Where float ends: NaN, infinities, large and tiny numbers, and how many units in the last place the functions are
+// The edges of float: NaN, infinities, large and tiny numbers, and how many units in the last place the functions are
 // off.
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 namespace poslab::test {
 namespace {
 
-// Compared as these words, so that NaN equals NaN, and signs of zero do not matter.
+// Numbers are compared as these words, so that NaN equals NaN, and the sign of zero does not matter.
 std::string word(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -126,7 +126,7 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
     for (size_t i = 0; i < at.size(); ++i) {
       const double expected = reference(double(at[i])),
                    error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
-      if (!(error <= most)) most = error;   // also if the error is NaN
+      if (!(error <= most)) most = error;   // true even if the error is NaN
     }
     return most / 5.96e-8;   // in units of the distance between floats just below 1
   };
@@ -135,7 +135,7 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
   for (double x = 1e-44; x < 3e38; x *= 1.0007) positive.push_back(float(x));
   for (int i = -1000; i <= 1000; ++i) positive.push_back(1 + float(i) * 1e-6f);
   std::erase(positive, 1.f);
-  std::vector<float> angles;   // also where range reduction changes, and near zeros of sine and cosine
+  std::vector<float> angles;   // covers changes of range reduction, and zeros of sine and cosine
   for (double x = 1e-37; x < 1e9; x *= 1.0007) angles.push_back(float(x)), angles.push_back(float(-x));
   for (int i = 1; i < 6000; ++i) angles.push_back(float(i * std::acos(0.)));
   const std::string before = isa();
@@ -271,7 +271,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
     CHECK(interpolate(t, p).values() == std::vector<real>{5, 5, 5, 7, 9, 11, 11});
     CHECK(std::isnan(interpolate(t, Tensor::full({1, 1}, nan)).item()));
     CHECK(std::isnan(interpolate(Tensor::full({1, 1}, 3), Tensor::full({1, 1}, nan)).item()));
-    // a place at -infinity, such as a masked slot, has no gradient, nor has one of NaN; beyond the last entry it is 0
+    // a place that is NaN or -infinity, as for a masked slot, has no gradient; beyond the last entry the gradient is 0
     Tensor table = Tensor::from<int>({3, 3}, {5, 7, 11, 5, 7, 11, 5, 7, 11});
     table.require_grad();
     backward(sum((interpolate(table, Tensor::from<real>({3, 2}, {0.5, 2, 0.5, 2, 0.5, nan})) *
@@ -298,7 +298,7 @@ TEST_CASE(
   const real inf = INFINITY, nan = NAN;
   const Tensor none = Tensor::full({1, 2}, 0);
   const auto last_row = [&](std::vector<real> z) {
-    // the order in which keys are asked: 2, 1, 0
+    // keys are visited in the order 2, 1, 0
     return geometric(Tensor::from<real>({1, int(z.size())}, z), none, {.offset = int(z.size()) - 1}).values();
   };
   const std::vector<real> small = last_row({-1000, -1001, -1002, 5});          // P = e^z, and 1 - P = 1: a softmax
@@ -316,7 +316,7 @@ TEST_CASE(
   CHECK(last_row({1000, -1000, -1000, 0}) == std::vector<real>{1, 0, 0, 0});
   CHECK(last_row({3, 4, inf, 0}) == std::vector<real>{0, 0, 1, 0});
   CHECK(last_row({inf, -inf, -inf, 0}) == std::vector<real>{1, 0, 0, 0});
-  CHECK(last_row({nan}) == std::vector<real>{0});                              // a slot does not ask itself
+  CHECK(last_row({nan}) == std::vector<real>{0});                              // a slot does not visit itself
   CHECK(std::isnan(last_row({0, nan, 0, 0})[0]));
 
   Tensor z = Tensor::from<real>({1, 4}, {1000, -1000, -2000, nan}), side = Tensor::full({1, 2}, 0);

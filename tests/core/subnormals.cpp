@@ -1,5 +1,5 @@
 // A result below the smallest normal number costs Intel's processors about 150 cycles a vector. The processor's
-// underflow flag reports one in any lane, also in lanes after a row's end, which no tensor shows.
+// underflow flag reports such a result in any lane, even in lanes after a row's end, which no tensor shows.
 #include <doctest/doctest.h>
 
 #include <cfenv>
@@ -15,10 +15,9 @@
 namespace poslab::test {
 namespace {
 
-const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // for doubles, kernels do not avoid them
+const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // kernels of doubles allow them
 
-// About -200, 0 or 200: their exponentials are 0 or of the order of 1, so that the product of two of them does not
-// underflow by itself.
+// Numbers near -200, 0 or 200: less the row's maximum, their exponentials are 0 or near 1, and no product underflows.
 Tensor wide(const Shape& shape, uint32_t site) {
   Tensor x(shape);
   const std::vector<int> steps = random_ids(x.size(), 9, site);
@@ -70,7 +69,7 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
       for (const bool causal : {false, true}) {
         const Span span{.causal = causal};
         const Tensors sides = {wide({1, 2, n, n}, 9), wide({1, 2, n, 2}, 11)};
-        if (n <= 50)   // a product of more factors may rightly underflow
+        if (n <= 50)   // with more factors the product itself may underflow
           CHECK(!underflows(sides, [=](auto& t) { return geometric(t[0], t[1], span); }));
         // channel 0 of the queries is 1 and the others 0, so the logits are channel 0 of the keys plus the bias
         const auto queries_and_keys = [&](int D) {

@@ -1,5 +1,5 @@
-// How far each kernel is off, in units in the last place, by instruction set: bench/results/ulps.csv.
-// tools/ulps writes that file, and a test compares this build with it.
+// The error of each kernel in units in the last place, by instruction set: bench/results/ulps.csv. tools/ulps writes
+// that file, and a test compares this build with it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,14 +16,14 @@
 namespace poslab::test {
 namespace {
 
-// The unit is the last place of each result for these kernels; for sums it is that of the largest number of a result.
+// For these kernels the unit is the last place of each result; for sums, that of the largest number of a result.
 const std::set<std::string> by_element = {
     "add", "cos",  "div", "exp", "gelu", "gelu_tanh", "keep",     "log",  "copy",    "maximum", "minimum", "mul",
     "pow", "relu", "sin", "sub", "silu", "sigmoid",   "softplus", "sqrt", "squares", "tanh",    "max",     "top_k"};
 
 enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
 const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "nan", "gradient", "from_baseline"};
-// The inputs of a case are scaled by 2 to this power, so that products of three stay in range, but not of four.
+// The inputs of a case are scaled by 2 to this power: products of three stay in range, products of four do not.
 const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
 struct Worst {
@@ -46,7 +46,7 @@ struct Worst {
 };
 using BySet = std::map<std::string, Worst>;
 
-// The inputs of a case, with one number in one of them replaced.
+// The inputs of a case, but with one number replaced in one of them.
 Tensors with_one(const Tensors& inputs, size_t which, size_t at, real value) {
   Tensors all = inputs;
   std::vector<real> x = inputs[which].values();
@@ -69,7 +69,7 @@ std::vector<real> value(const OpCase& c, const Tensors& x) {
   return run(c, c.op, x, [](size_t) { return false; }).value;
 }
 
-// Compares values with the formula, by instruction set, and for `beside`, if given, with the baseline's values.
+// Compares values with the formula, by instruction set; and, if `beside` is given, with the values of baseline.
 void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* beside = nullptr) {
   const Array want = c.reference(in_double(x));
   double most = 0;
@@ -88,13 +88,13 @@ void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* besid
   }
 }
 
-// Compares results when one number is infinite, in each input in turn.
+// Compares results when one number of the inputs is infinite, in each input in turn.
 void meet_infinite(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (size_t which = 0; which < x.size(); ++which)
     if (const size_t size = size_t(x[which].size())) meet_formula(c, with_one(x, which, size / 2, INFINITY), by_set);
 }
 
-// Counts results that depend on a number, but are not NaN where that number is NaN.
+// Counts the results that depend on a number and yet are not NaN when that number is NaN.
 void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
   for (const std::string& set : available_isas()) {
     use_isa(set);

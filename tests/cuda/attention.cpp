@@ -1,5 +1,5 @@
-// Attention on tensor cores (cuda/attention_wide.cu): its error with each rounding of products, and the cases that
-// use it. Without a GPU the kernels are emulated, as in tests/cuda/backend.cpp.
+// Attention on tensor cores (cuda/attention_wide.cu): its error with each rounding of products, and which cases use it.
+// Without a GPU the kernels are emulated, as in tests/cuda/backend.cpp.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace poslab::test {
 namespace {
 
-// Attention of up to 128 channels, without r and query biases, by the names and shapes of tests/op_cases/attention.cpp.
+// Attention of up to 128 channels without r or query biases, by the names and shapes in tests/op_cases/attention.cpp.
 bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
   const int channels = std::max(c.shapes[0].back(), value_dim);
   const bool relative = (c.name + " ").find(" r ") != std::string::npos;
@@ -22,9 +22,9 @@ bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
 
 }  // namespace
 
-// The CPU has no attention that rounds the same factors as a GPU's, so this is compared with the double reference and
-// with the CPU's fp32. Cases whose bits differ between TF32 and bf16 used the tensor cores. In fp32, which is 3xTF32,
-// every third case runs here, and tests/cuda/backend.cpp has the same bounds for all of them.
+// The CPU's attention does not round the factors that a GPU's rounds, so this compares with the double reference and
+// with the CPU's fp32. A case used the tensor cores if its bits differ between TF32 and bf16. In fp32, which is 3xTF32,
+// every third case runs here; tests/cuda/backend.cpp has the same bounds for all cases.
 TEST_CASE("cuda: attention of wide heads has the error of its rounded factors, and other attention has none") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;

@@ -1,6 +1,6 @@
 // The CUDA backend against the CPU: every kernel by its OpCase; tests/cuda/training.cpp has whole models. On a machine
-// without a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++. Built for a GPU, every test
-// fails without one: kernels() throws.
+// without a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++. A build for a GPU fails
+// every test if there is no GPU, because kernels() throws.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@
 namespace poslab::test {
 namespace {
 
-// POSLAB_SHARE=2/4 selects every fourth case of an op, from the second on: under compute-sanitizer four processes share
-// the cases, which would take one process too long (cuda/on_gpu.py).
+// POSLAB_SHARE=2/4 selects every fourth case of an op, from the second on. Under compute-sanitizer, one process would
+// take too long for all cases, so four processes share them (cuda/on_gpu.py).
 bool in_share(int n) {
   const char* text = std::getenv("POSLAB_SHARE");
   int part = 1, of = 1;
@@ -34,7 +34,7 @@ bool in_share(int n) {
   return n % of == part - 1;
 }
 
-// Emulation is slow. Smaller products also have whole and partial tiles, several in each dimension, and split sums.
+// Emulation is slow. Smaller products also have whole and partial tiles, several per dimension, and split sums.
 bool too_large(const OpCase& c, double flops) { return emulated && c.flops > flops; }
 
 }  // namespace
@@ -66,8 +66,8 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
 }
 
 #ifdef POSLAB_EMULATE
-// A GPU guarantees neither an order of blocks and threads nor the content of memory that has not been written. A
-// kernel whose result depends on it is wrong.
+// A GPU guarantees no order of blocks and threads, and no content of unwritten memory. A kernel whose result depends on
+// either is wrong.
 TEST_CASE("cuda: no kernel depends on the order of threads, or reads memory that no thread has written") {
   const OneThread one;
   const BlockKernels blocks;
@@ -124,7 +124,7 @@ TEST_CASE("cuda: the gradient of a temperature is that of the CPU where a bias o
   }
 }
 
-// With so many sequences a block of attention has two of them, and the last block one; so many keys need two
+// With this many sequences a block of attention has two of them, and the last block has one; this many keys need two
 // tiles.
 TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and repeat the same bits") {
   const OneThread one;
@@ -146,9 +146,9 @@ TEST_CASE("cuda: blocks of several sequences sum the gradients of their distance
   }
 }
 
-// The CPU rounds the same factors in the same way, so it differs from a GPU only in the order of sums. If a sum is a
-// factor itself, as hidden numbers and their gradients are, it may be rounded to the other side of a tie. It then
-// differs by a unit of the rounding, and the results computed from it by a share of that unit.
+// The CPU rounds the same factors in the same way, so it differs from a GPU only in the order of sums. If a sum is
+// itself a factor, as for hidden numbers and their gradients, it may be rounded to the other side of a tie. It is then
+// off by one unit of the rounding, and the results computed from it by a share of that unit.
 TEST_CASE("cuda: products on tensor cores have the error of their rounded factors, and equal the CPU's") {
   const OneThread one;
   const BlockKernels blocks;
@@ -158,7 +158,7 @@ TEST_CASE("cuda: products on tensor cores have the error of their rounded factor
     CHECK_THROWS_AS(gpu.set_rounding(Rounding::tf32, Engine::own), BadInput);
     return;
   }
-  // A factor of b bits is off by at most 2^-b of itself, a sum of such products by less than that share of its terms.
+  // A factor of b bits is off by at most 2^-b of itself, a sum of such products by less than that share of the terms.
   struct Form { Rounding how; double least, most, unit; };
   for (const Form& form : {Form{Rounding::tf32x3, 0, 1e-5, cuda_tolerance},
                            {Rounding::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
@@ -190,7 +190,7 @@ TEST_CASE("cuda: products on tensor cores have the error of their rounded factor
         count(there.value, here.value, 0);
         for (size_t i = 0; i < x.size(); ++i) count(there.grads[i], here.grads[i], floor_of(here));
       }
-      // A hidden number may change its sign, and with it the whole gradient.
+      // The sign of a hidden number may change, and with it the whole gradient.
       const bool values_alone = (network || block) && form.how != Rounding::tf32x3;
       const double off = values_alone ? difference(there.value, plain.value, 0) : difference(there, plain);
       CHECK(off <= form.most);
@@ -223,7 +223,7 @@ TEST_CASE("cuda: products on tensor cores have the error of their rounded factor
   CHECK(rounded(Rounding::fp32, 1 + two_to(-23)) == 1 + two_to(-23));
 }
 
-// On a GPU without cuBLAS this test fails, and says how to install it.
+// On a GPU without cuBLAS this test fails with a message that says how to install cuBLAS.
 TEST_CASE("cuda: products by cuBLAS equal those of our kernels with the same rounding, forward and backward") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
@@ -270,7 +270,7 @@ TEST_CASE("cuda: products that do not depend on each other share a launch, and d
   const NoGrad none;
   CHECK(launches([&](Device d) { return linear(x.to(d), w.to(d)); }) == 1);
   CHECK(launches([&](Device d) { return linear(linear(x.to(d), w.to(d)), u.to(d)); }) == 2);
-  // The sum reads both, which share a launch.
+  // The sum reads both products, which share a launch.
   CHECK(launches([&](Device d) {
           const Tensor at = x.to(d), a = w.to(d), b = u.to(d), first = linear(at, a), second = linear(at, b);
           return first + second;
@@ -283,7 +283,7 @@ TEST_CASE("cuda: unwanted gradients are not computed, and wanted ones are added 
   const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   for (const OpCase& c : op_cases()) {
-    // Emulation is slow, and the small cases have all edges. Of a whole encoder block 25,000 numbers are weights.
+    // Emulation is slow, and the small cases have all edges. In a whole encoder block, 25,000 numbers are weights.
     if (!c.differentiable || !is_small(c, c.of_gpu ? 27000 : 5000)) continue;
     INFO(title(c));
     check_gradients_alone(c, Device::cuda, cuda_tolerance);
@@ -293,13 +293,13 @@ TEST_CASE("cuda: unwanted gradients are not computed, and wanted ones are added 
 TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  std::map<std::string, int> tried;        // by kernel and kind; only a kind's first cases try all variants
+  std::map<std::string, int> tried;        // by kernel and kind; only the first cases of a kind try all
   int in_threes = 0;
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
     if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // the norm is -1 and 1, and its gradient cancels
     int& tried_of_kind = tried[c.kernel + c.name.substr(0, c.name.find_first_of("(0123456789"))];
-    // Replaces all inputs with these indices by the first of them.
+    // Replaces all inputs with these indices by the first of these inputs.
     const auto shares = [&](const std::vector<size_t>& numbers) {
       INFO(title(c) << ", inputs " << numbers.front() << " to " << numbers.back());
       const auto with_equal = [&](Tensors u) {

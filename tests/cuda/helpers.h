@@ -9,7 +9,7 @@ namespace poslab::test {
 
 inline const bool cuda_is_there = (add_backend(Device::cuda, cuda::as_backend()), true);
 
-// While it lives, device memory is open to the host, which is quicker: for tests that launch thousands of kernels.
+// While it lives, the host can access device memory, which is quicker: for tests that launch thousands of kernels.
 #ifdef POSLAB_EMULATE
 constexpr bool emulated = true;
 using Quick = cuda::DeviceMemoryOpen;
@@ -24,10 +24,10 @@ inline bool is_small(const OpCase& c, int64_t most) {
   return size <= most;
 }
 
-// Results differ from the CPU's in the order of sums and in the products that these add: close, not equal.
+// Results differ from the CPU's in the order of sums, and in the products that are summed: close, not equal.
 constexpr double cuda_tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
-// While it lives, batches of every size use the kernels of whole encoder blocks, or none do.
+// While it lives, batches of every size use the kernels of whole encoder blocks, or no batch does.
 struct BlockKernels {
   const int before;
   explicit BlockKernels(bool all = true) : before(cuda::block_kernel_from(all ? 1 : 1 << 30)) {}

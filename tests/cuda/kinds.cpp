@@ -1,5 +1,5 @@
-// Runs of every kind on the CUDA backend against the CPU: losses by scheme, steps that are recorded once, and
-// generation. Emulated where there is no GPU, as in tests/cuda/backend.cpp.
+// Runs of every kind on the CUDA backend against the CPU: losses with each scheme, steps that are recorded once, and
+// generation. Emulated if there is no GPU, as in tests/cuda/backend.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace poslab::test {
 namespace {
 
-// every = 3 takes every third scheme of the list.
+// every: 3 takes every third scheme of the list.
 void trained_alike(const std::string& name, int steps = 5, const Settings& more = {}, int every = 1) {
   const OneThread one;
   const Quick quick;
@@ -34,7 +34,7 @@ void trained_alike(const std::string& name, int steps = 5, const Settings& more 
     Settings own = {{"encoding", scheme.name}};
     own.insert(own.end(), more.begin(), more.end());
     const std::string refused = refusal([&] { cpu = learner_of(k, own); });
-    if (!refused.empty()) continue;  // such as causal ones in a T5
+    if (!refused.empty()) continue;  // such as a causal scheme in a T5
     own.emplace_back("device", "cuda");
     gpu = learner_of(k, own);
     CHECK(gpu->params().device() == Device::cuda);
@@ -60,7 +60,7 @@ TEST_CASE("cuda: five steps of a T5 with every scheme equal the CPU's") {
   trained_alike("t5", 5, {{"tokens", "16"}, {"eval_samples", "1"}});
 }
 TEST_CASE("cuda: five steps of a decoder for a task with every scheme equal the CPU's") { trained_alike("decoder"); }
-// Packed documents and loops only give the same kernels other numbers, so one step of one layer is enough.
+// Packed documents and loops only give the same kernels other numbers: one step of one layer is enough.
 TEST_CASE("cuda: a step with packed documents and every scheme equals the CPU's") {
   trained_alike("llama", 1, {{"documents", "packed"}, {"layers", "1"}});
 }
@@ -149,7 +149,7 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
       backend(Device::cuda).leave_queue();                 // forgets recorded steps
       const int before = cuda::recordings();
       CHECK(written("cuda") == written("cpu"));
-      const int recorded = cuda::recordings() - before;    // two buckets; each again if the pool has grown
+      const int recorded = cuda::recordings() - before;    // two buckets, and each again if the pool has grown
       const bool by_bucket = k.kind == language_kind();
       CHECK(recorded >= (by_bucket ? 2 : 0));
       CHECK(recorded <= (by_bucket ? 4 : 0));
@@ -160,7 +160,7 @@ TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5
 TEST_CASE("cuda: with every scheme and temperature a text equals the CPU's, and tokens of a bucket share one step") {
   const OneThread one;
   const Quick quick;
-  const std::set<std::string> alone = {       // schemes that count slots, or change with the length
+  const std::set<std::string> alone = {       // schemes that count slots or depend on the length
       "bipe", "hard_alibi", "calibrated", "dynamic_ntk", "longrope", "selective_rope", "carope", "path", "cope",
       "forgetting", "cable", "stick_breaking", "geometric"};
   std::vector<Settings> all;
@@ -176,7 +176,7 @@ TEST_CASE("cuda: with every scheme and temperature a text equals the CPU's, and 
       if (!refusal([&] { here = learner_of(k, own); }).empty()) continue;
       own.emplace_back("device", "cuda");
       there = learner_of(k, own);
-      const auto text = [](const Learner& l) {           // at a low temperature, so that small differences show
+      const auto text = [](const Learner& l) {           // a low temperature shows small differences
         std::vector<int> tokens;
         const Generation wanted{.count = 12, .choice = {.temperature = 0.05}, .seed = 2, .bucket = 4};
         generate(dynamic_cast<const language::TextLearner&>(l).state.net, {16, 3, 5}, wanted,

@@ -1,5 +1,5 @@
-// The kernels of cuda/naive/, written to be read: they give the CPU's results, and can be timed beside the
-// fast ones. They are emulated, as all kernels are, if there is no GPU (tests/cuda/backend.cpp).
+// The kernels of cuda/naive/, written for readers: they give the CPU's results, and can be timed against the fast ones.
+// Like all kernels they are emulated if there is no GPU (tests/cuda/backend.cpp).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace poslab::test {
 namespace {
 
-constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers of the inputs: without tiles, larger cases add nothing
+constexpr int64_t most = emulated ? 5000 : 1 << 30;  // numbers in the inputs: without tiles, larger cases add nothing
 
 struct Naive {
   Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
@@ -76,7 +76,7 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   const int recorded = cuda::recordings();
   const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
   CHECK(&backend(Device::cuda).kernels() == &before);     // the fast kernels are active again
-  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory grew
+  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four for each, again if memory grew
   std::set<std::string> timed;
   for (const Beside& line : lines) {
     INFO(line.kernel << " " << line.name);

@@ -1,5 +1,5 @@
 // Models on the CUDA backend against the CPU, step by step: by encoding, recorded and replayed, under a trace, with
-// different roundings. Emulated where there is no GPU, as in tests/cuda/backend.cpp.
+// different roundings. Emulated if there is no GPU, as in tests/cuda/backend.cpp.
 #include "cuda/backend.h"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ RunSpec small(const std::string& encoding, const std::string& positions, const s
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
 }
 
-// Counts the ops that are whole encoder blocks, and those that are the part after attention.
+// Counts the ops that are whole encoder blocks, and the ops that are the part of a block after attention.
 struct BlockCount : TapeWatch {
   int blocks = 0, tails = 0;
   void after_forward(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {
@@ -58,7 +58,7 @@ TEST_CASE("cuda: training equals the CPU's, and steps are recorded once") {
       CHECK(there_and_here(gpu).loss == doctest::Approx(there_and_here(cpu).loss).epsilon(1e-3));
       // Emulation is slow.
       if (positions == "randomized" ? encoding != "relative" : encoding != "none" && encoding != "rope") continue;
-      // A step of each length, 1 to 3, is recorded the first time, and again if memory has grown. From then on it is
+      // A step of each length, 1 to 3, is recorded the first time, and again if memory has grown. After that it is
       // replayed, even if the model is tested in between.
       for (int n = 0; n < 18; ++n) step(gpu);
       const int before = cuda::recordings();
@@ -90,7 +90,7 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
       const Step a = step(cpu), b = step(gpu);
       CHECK(count.blocks % gpu.config.whole("layers") == 0);  // a recorded step is computed twice
       if (line.one_kernel) CHECK(count.blocks > 0);
-      else if (b.length > 1) CHECK(count.blocks == 0);         // the one step between two slots is equal to itself
+      else if (b.length > 1) CHECK(count.blocks == 0);         // two slots are always evenly spaced
       if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);
       CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
       CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
@@ -130,8 +130,8 @@ TEST_CASE("cuda: runs with different roundings take turns in one process, each a
 }
 
 #ifndef POSLAB_EMULATE
-// Emulated, these steps would take a day. Training amplifies a rounding error a thousandfold in a hundred steps. So the
-// tolerance comes from the CPU: its difference between training from these weights and from their neighbouring floats.
+// Emulated, these steps would take a day. In a hundred steps training amplifies a rounding error a thousandfold. So the
+// CPU sets the tolerance: how much training differs if it starts from the neighbouring floats of these weights.
 TEST_CASE("cuda: 100 steps of the paper's model stay as near the CPU's as rounded weights would") {
   for (const std::string positions : {"sequential", "randomized"}) {
     const auto model = [&](const char* device) {

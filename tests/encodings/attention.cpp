@@ -1,5 +1,5 @@
-// Every scheme through fused attention: it equals composed attention (values and gradients) and decoding slot by slot,
-// and in the double build its gradients equal central differences. Families 6 and 8 of spec A.7; the checks
+// Every scheme through fused attention: it equals composed attention (values and gradients) and slot-by-slot decoding,
+// and in the double build its gradients equal central differences. These are families 6 and 8 of spec A.7; the checks
 // themselves are in encodings/checks/.
 #include <doctest/doctest.h>
 

@@ -19,14 +19,14 @@ void fill_with_row_numbers(const Model& model, const std::string& name) {
   for (int64_t i = 0, row = 0; i < t.size(); row = ++i / t.dim(1)) t.data()[i] = real(row);
 }
 
-// Scores of `time` queries and keys, at positions 0, step, 2 step, ...
+// The scores of `time` queries and keys, at positions 0, step, 2 step, ...
 Scores scores_of(const Model& model, double step, int time = 2, int heads = H) {
   std::vector<double> at;
   for (int t = 0; t < time; ++t) at.push_back(t * step);
   const Tensor q = Tensor::full({1, time, heads, D}, 1), x = Tensor::full({1, time, heads * D}, 1);
   return model->scores({q, q, x, x}, Positions::of_tokens(1, at));
 }
-// The number of a row at distance `away`, in units of the step; rows are (2 time - 1, H).
+// The entry of a row table, (2 time - 1, H), at distance `away`, in units of the step.
 double at(const Tensor& rows, int away, int head = 0) {
   return double(rows.data()[(away + rows.dim(0) / 2) * rows.dim(1) + head]);
 }
@@ -39,7 +39,7 @@ const auto about = [](double x) { return doctest::Approx(x).epsilon(2e-4); };
 }  // namespace
 
 TEST_CASE("t5: the first distance of each bucket, in whole numbers, for both sides and causal") {
-  const std::vector<int> both = {8, 12, 16, 23, 32, 46, 64, 91};   // of buckets 8 .. 15
+  const std::vector<int> both = {8, 12, 16, 23, 32, 46, 64, 91};   // buckets 8 .. 15
   const std::vector<int> causal = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};   // 16 .. 31
   const int time = 200;
   for (const bool masked : {false, true}) {
@@ -58,7 +58,7 @@ TEST_CASE("t5: the first distance of each bucket, in whole numbers, for both sid
   }
   const Model model = model_of("t5");
   fill_with_row_numbers(model, "table");
-  CHECK(bias(model, -7.9) == 7);            // rounded down to a whole distance, except within a rounding error
+  CHECK(bias(model, -7.9) == 7);            // rounded down to a whole distance, up to a rounding error
   CHECK(bias(model, -8 + 1e-12) == 8);
   CHECK(bias(model, 11.9) == 16 + 8);
   CHECK(bias(model, 1e6) == 31);
@@ -84,7 +84,7 @@ TEST_CASE("t5: one table for all layers, one for each part of a composition; wit
   CHECK(double(scores_of(raw, 1).scale) == 1);
   CHECK(bias(neox, 1) == about(2 * bias(plain, 1)));
   CHECK(bias(raw, 1) == bias(plain, 1));
-  const Model wide = model_of("t5:init=0.25");  // initial values; their default is 1 / sqrt(d_model)
+  const Model wide = model_of("t5:init=0.25");  // the scale of initial values; 1 / sqrt(d_model) by default
   const double by_default = 1 / std::sqrt(double(shape_of().d_model));
   CHECK(bias(wide, 1) == about(0.25 / by_default * bias(model_of("t5"), 1)));
 }
@@ -193,7 +193,7 @@ TEST_CASE("fire: golden inputs of its network, whose sign is reversed for keys t
   const Model model = model_of("fire", shape_of(H, true));
   for (const double sign : {1., -1.}) {
     std::vector<double> first(32, 0.), last(size_t(32 * H), 0.);
-    first[0] = sign, last[0] = 1;                  // head 0 gets max(sign x, 0)
+    first[0] = sign, last[0] = 1;                  // head 0 becomes max(sign x, 0)
     fill(model, "layer1.w1", first), fill(model, "layer1.w2", last);
     for (const auto& [p, golden] : {std::pair{std::array{5., 10.}, .1025}, {std::array{500., 1000.}, .8519}}) {
       const Tensor q = Tensor::full({1, 2, H, D}, 1), x = Tensor::full({1, 2, C}, 1);
@@ -319,7 +319,7 @@ TEST_CASE("alibi: learned slopes begin at the fixed ones; each half of the heads
   CHECK(difference(rows("alibi:learned"), rows("alibi")) < tolerance);
   CHECK(difference(rows("alibi:sides=two_slopes"), rows("alibi:symmetric")) < tolerance);
   for (const char* sides : {"alibi:sides=split", "alibi:sides=two_slopes,learned"})
-    CHECK(difference(rows(sides, true), rows("alibi", true)) < tolerance);  // with a mask there is only one side
+    CHECK(difference(rows(sides, true), rows("alibi", true)) < tolerance);  // a mask leaves only one side
   const Model two = model_of("alibi:sides=two_slopes");
   fill(two, "layer1.log_slope", {0}), fill(two, "layer1.log_slope_right", {std::log(3.)});
   CHECK(bias(two, -2) == about(-2));
@@ -333,7 +333,7 @@ TEST_CASE("alibi: learned slopes begin at the fixed ones; each half of the heads
       CHECK(at(half, 0, h) == 0);
     }
     const Tensor shown = position_matrix(model_of(spelled).scheme, shape_of(), Positions::of_tokens(1, {0, 1}));
-    CHECK(shown.values()[1] == -INFINITY);         // head 0 does not look right
+    CHECK(shown.values()[1] == -INFINITY);         // head 0 does not see keys on the right
     CHECK(double(shown.values()[2]) == about(-slope[0]));
   }
 }

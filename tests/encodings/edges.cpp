@@ -1,4 +1,4 @@
-// The limits of schemes and samplers: combined options, ends of tables, spans and positions that few runs have.
+// The limits of schemes and samplers: combined options, ends of tables, and spans and positions that few runs have.
 #include "encodings/aligned.h"
 #include "encodings/calibrated.h"
 #include "encodings/grouped_heads.h"

@@ -1,6 +1,6 @@
-// The invariants of spec A.7 that are laws of the logits, over every valid combination of scheme, variant, sampler and
-// resample (encodings/checks/). A property of the scheme tells each check whether its law applies and what to
-// expect. These tests also count whether both outcomes occurred often enough.
+// The invariants of spec A.7 that are laws of the logits, for every valid combination of scheme, variant, sampler and
+// resample (encodings/checks/). Each scheme declares for each check whether the law applies and what to expect. These
+// tests also check that both outcomes occurred often enough.
 #include <doctest/doctest.h>
 
 #include <complex>
@@ -42,7 +42,7 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
   const Model interleaved(choose_encoding("rope"), shape), half(choose_encoding("rope:pairing=half"), shape);
   const Content content;
   const Scores s = content.scores(interleaved, positions);
-  Content evens_first;   // in the order 0 2 | 1 3 pair m is channels (m, m + D/2)
+  Content evens_first;   // with even channels first, 0 2 | 1 3, pair m is channels (m, m + D/2)
   const auto permuted = [](const Tensor& x) {
     Tensor y(x.shape());
     for (int64_t r = 0; r < x.size() / D; ++r)
@@ -92,7 +92,7 @@ TEST_CASE("positions: NaN and infinite ones are refused, whatever the scheme rea
              : drawn.channels() > 1 ? Positions::of_ids(sequences, drawn.channels(), std::move(numbers))
                                     : Positions::of_tokens(sequences, std::move(numbers)), content);
     };
-    const auto offsets = [&] {                // of each sequence, for j - i = -(T-1) .. T-1
+    const auto offsets = [&] {                // for each sequence, j - i = -(T-1) .. T-1
       std::vector<double> all;
       const Distances& d = drawn.distances();
       for (int b = 0; b < drawn.sequences(); ++b)
@@ -115,7 +115,7 @@ TEST_CASE("positions: NaN and infinite ones are refused, whatever the scheme rea
   CHECK(refusals > 400);
 }
 
-// A vector's cosine with itself is 1, weights are shares, and equal contents at one slot have a positive logit.
+// A vector's cosine with itself is 1, weights are shares of 1, and equal contents at one slot have a positive logit.
 TEST_CASE("pictures: each scheme declares what its matrices show, and they do") {
   std::map<std::string, int> seen;
   for (const std::string& spelling : all_spellings()) {

@@ -1,5 +1,5 @@
-// Schemes whose logits depend on content and distance together, and those with their own logits or weights: golden
-// values, limits that equal another scheme, formulas written out a second time.
+// Schemes whose logits depend on content and distance together, and schemes with their own logits or weights: golden
+// values, limits in which they equal another scheme, and formulas written out a second time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -118,7 +118,7 @@ TEST_CASE("cope: without vectors it changes nothing; with vectors on a line it c
   for (const bool up_and_down : {false, true}) {
     const Model line = causal_model(up_and_down ? "cope:signed" : "cope");
     const Tensor e = parameter(line, "rows");
-    for (int n = 0; n < e.dim(0); ++n)                       // e_n = (n, 0, 0, 0), counted from -15 if signed
+    for (int n = 0; n < e.dim(0); ++n)                       // e_n = (n, 0, 0, 0); n begins at -15 if signed
       e.data()[n * D] = real(up_and_down ? n - 15 : n);
     const Tensor s = line->logits(in, in_order, {.causal = true}), z = products(in), q = by_head(in.q);
     double worst = 0;

@@ -1,5 +1,5 @@
-// Rotations by learned angles, or by angles from content: golden values, the schemes that they equal in their limits,
-// and their refusals.
+// Rotations by learned angles, or by angles that depend on content: golden values, the schemes that they equal in the
+// limit, and their refusals.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -18,7 +18,7 @@ void set_one(const Model& m, const std::string& name, int row, int column, doubl
   x.data()[row * x.dim(-1) + column] = real(value);
 }
 
-// Copies the parameters of `from` into `to`, which may have more.
+// Copies the parameters of `from` into `to`, which may have additional ones.
 void copy(const Model& from, const Model& to) {
   for (const Params::Entry& e : from.params.entries())
     std::copy_n(e.tensor.data(), e.tensor.size(), to.params.at(e.name).data());
@@ -27,13 +27,13 @@ void copy(const Model& from, const Model& to) {
 Positions at(const std::vector<double>& p) { return Positions::of_tokens(1, p); }
 const std::vector<double> places = {0, 3, 4.5, 100, 1999, 2047};
 
-// One sequence whose queries and keys are the same everywhere: channel c of each head is 1.
+// One sequence, in which all queries and keys are the same: channel c of each head is 1.
 Heads one_channel(const Tensor& x, int c) {
   Tensor q = Tensor::full({1, x.dim(1), H, D}, 0);
   for (int64_t n = 0; n < q.size(); n += D) q.data()[n + c] = 1;
   return {q, q, x, x};
 }
-Tensor states(const std::vector<std::vector<double>>& slots) {   // (1, T, C), zeros after the given numbers
+Tensor states(const std::vector<std::vector<double>>& slots) {   // (1, T, C); zeros follow the given numbers
   Tensor x = Tensor::full({1, int(slots.size()), C}, 0);
   for (size_t t = 0; t < slots.size(); ++t)
     for (size_t c = 0; c < slots[t].size(); ++c) x.data()[int64_t(t) * C + int64_t(c)] = real(slots[t][c]);
@@ -72,7 +72,7 @@ TEST_CASE("selective_rope: where each token adds the same angle it is RoPE") {
     set(model, "bias", std::log(2.));
     CHECK(difference(random_logits(model, p), expected) > 1e-3);
   }
-  // Half a turn for each 1: the sign is the parity of the ones between two slots.
+  // Each 1 adds half a turn: the sign is the parity of the ones between two slots.
   const Model parity(choose_encoding("selective_rope:skip_conv,gate,bias,base=1,rank=1"), shape);
   set(parity, "up", 0), set(parity, "gate", 0), set(parity, "bias", std::log(std::numbers::pi));
   for (int h = 0; h < H; ++h) set_one(parity, "gate", 0, h, 100);
@@ -91,7 +91,7 @@ TEST_CASE("path: parity in one head (bits 1 0 1 1 0), by beta and by reflections
         CHECK(2 * number(s, 2, i, j) == doctest::Approx(golden[size_t(i)][size_t(j)]).epsilon(1e-5));
   };
   const Heads bits = one_channel(states({{1, 0}, {0, 1}, {1, 0}, {1, 0}, {0, 1}}), 0);
-  const auto directions = [&](const Model& m, int of_zero) {   // a bit 1 has the first channel
+  const auto directions = [&](const Model& m, int of_zero) {   // a bit 1 uses the first channel
     for (const char* name : {"down", "up", "conv"}) set(m, name, 0);
     set_one(m, "down", 0, 0, 10), set_one(m, "down", 1, 1, 10);
     for (int h = 0; h < H; ++h) {

@@ -1,4 +1,4 @@
-// Distances: no value twice, and the right one for every pair, in the Toeplitz and the looked-up form.
+// Distances: each value is stored once, and every pair finds the right one, in the Toeplitz and the looked-up form.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -72,7 +72,7 @@ TEST_CASE("last_rows keeps the rows of the last queries") {
   for (int s = 0; s < 2; ++s)
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 3; ++j) CHECK(last[(s * 2 + i) * 3 + j] == d.row(s, i + 1, j, 3));
-  CHECK(d.last_rows(3).data() == d.pairs.data());  // nothing is copied if nothing is left out
+  CHECK(d.last_rows(3).data() == d.pairs.data());  // if no row is left out, nothing is copied
   CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().last_rows(2));
   CHECK_THROWS_AS(d.last_rows(4), BadInput);
   CHECK_THROWS_AS(d.last_rows(0), BadInput);

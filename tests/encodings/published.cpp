@@ -1,5 +1,5 @@
-// Schemes against published code on PyPI: its results for small queries, keys, states and parameters are in
-// the golden files of tests/published/, whose README.md says how they are made.
+// Schemes against published code on PyPI. Its results for small queries, keys, states and parameters are the golden
+// files of tests/published/; the README.md there says how they are made.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-// centre + width u, u in [-1, 1) from a stream of this name: exact in float for the widths of these cases.
+// centre + width u, with u in [-1, 1) from a stream of this name; for the widths of these cases exact in float.
 void fill(const Tensor& x, const std::string& name, double centre, double width) {
   const formula::Mix mix(name);
   for (int64_t e = 0; e < x.size(); ++e)
@@ -34,7 +34,7 @@ struct Case {
   std::string name = golden["name"];
   int T = int(golden["positions"].size()), H = golden["heads"], D = golden["head_dim"];
   bool causal = golden["causal"];
-  std::string expects = golden["expects"];   // logits | logits but for a row's | weights | output | embedding
+  std::string expects = golden["expects"];   // logits | logits up to a constant per row | weights | output | embedding
 
   Positions positions() const { return Positions::of_tokens(1, golden["positions"].get<std::vector<double>>()); }
   Tensor drawn(const std::string& what, Shape shape) const {
@@ -44,7 +44,7 @@ struct Case {
   }
 };
 
-// Sets the layer's parameters to the library's; both must have the same ones.
+// Sets the layer's parameters to the library's; both must have the same parameters.
 void set(const Params& params, const json& given) {
   std::map<std::string, Tensor> left;
   for (const auto& entry : params.entries()) left[entry.name] = entry.tensor;
@@ -79,7 +79,7 @@ Tensor computed(const Case& c, const Chosen<Scheme>& scheme) {
   return encoding.logits(in, p, span);
 }
 
-// The largest difference, relative to the largest golden magnitude (at least 1).
+// The largest difference, relative to the largest golden magnitude or to 1 if that is larger.
 double difference(const Case& c, const Tensor& got) {
   const std::vector<double> expected = c.golden["values"];
   const bool pairs = c.expects != "embedding" && c.expects != "output", shifted = c.expects == "logits but for a row's";

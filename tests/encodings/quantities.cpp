@@ -34,7 +34,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
       const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
       if (quantity == Quantity::weight) CHECK((*least >= 0 && *most <= real(1 + 1e-5)));
       if (quantity == Quantity::embeddings) CHECK((*least >= real(-1 - 1e-5) && *most <= real(1 + 1e-5)));
-      if (quantity == Quantity::equal_contents)  // a slot's own is the largest of its row
+      if (quantity == Quantity::equal_contents)  // a slot's own entry is the largest of its row
         for (int h = 0; h < m.dim(0); ++h)
           for (int i = 0; i < T; ++i)
             for (int j = 0; j < (causal ? i : T); ++j)
@@ -58,7 +58,7 @@ TEST_CASE("pictures: a scheme describes its picture in a sentence, also with eac
           ++said;
         }
   CHECK(said > 200);
-  // Where options or the mask change the picture, the sentence changes too.
+  // If options or the mask change the picture, the sentence changes too.
   for (const auto& [one, other] : {std::pair{"alibi", "alibi:learned"},
                                    {"drope", "drope:dropped"},
                                    {"window", "window:rope=off"},
@@ -92,7 +92,7 @@ TEST_CASE("pictures: distances are key minus query in every scheme that has dist
     if (one.pages.pictures.distances) negative += check(choose_encoding(one.name, trained_on(1024))), ++have;
   CHECK(have > 20);
   CHECK(negative == have - 1);   // in bipe these slots are one segment
-  const Chosen<Scheme> both = choose_encoding("sincos&rope");  // the distances of its second part
+  const Chosen<Scheme> both = choose_encoding("sincos&rope");  // it has the distances of its second part
   REQUIRE(both->pages.pictures.distances);
   check(both);
   const Chosen<Scheme> rope = choose_encoding("rope");

@@ -1,4 +1,4 @@
-// The frequencies of RoPE's variants: golden ratios to RoPE's, limits in which one equals another, refusals.
+// The frequencies of RoPE's variants: golden ratios to RoPE's, limits in which one variant equals another, refusals.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -11,7 +11,7 @@ using namespace poslab::test;
 
 namespace {
 
-// The frequencies of one of `heads` heads, of `channels` channels each.
+// The frequencies of one of `heads` heads that have `channels` channels each.
 std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0,
                                    int heads = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
@@ -25,7 +25,7 @@ double slowed(const std::string& spelled, int channels, size_t m, int slots = 1,
   return frequencies_of(rope, channels)[m] / frequencies_of(spelled, channels, slots)[m];
 }
 
-// The factor on the scheme's logits relative to RoPE's, at distance 0.
+// The factor on the scheme's logits relative to RoPE's, measured at distance 0.
 double factor(const std::string& spelled, int slots = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
   const ModelShape m{1, 1, 4};
@@ -98,7 +98,7 @@ TEST_CASE("rotary: YaRN's two ramps, golden ratios for D = 64, 512 positions and
   CHECK(factor("yarn:mscale_all_dim=1") == near(1));
   CHECK(factor("yarn:mscale=0.7,mscale_all_dim=1") == near(std::pow((0.07 * std::log(8) + 1) / t, 2)));
   CHECK(factor("yarn:mscale=0.7,attention=0.8") == near(0.64));
-  // If all pairs turn more often, or less often, than at the ramp's ends, the ramp falls, as in the released code.
+  // If all pairs turn faster, or slower, than at the ramp's ends, the ramp falls, as in the released code.
   for (size_t m = 0; m < 4; ++m) {
     CHECK(slowed("yarn:length=48,base=10,beta_fast=0.05,beta_slow=0.01", 8, m, 1, "rope:base=10") == near(8));
     CHECK(slowed("yarn:length=16,base=100,beta_fast=40,beta_slow=20", 8, m, 1, "rope:base=100") == near(1));
@@ -131,7 +131,7 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
     CHECK(slowed(lists, 8, m, 40) == near(1 + 2. * double(m) / 3));
   }
   CHECK(slowed("longrope", 64, 31, 41) == near(8));
-  for (const int slots : {40, 41})  // a head of 8 whose first 4 channels turn, like a head of 4
+  for (const int slots : {40, 41})  // of 8 channels the first 4 turn, like a head of 4
     CHECK(frequencies_of("longrope:fraction=0.5,length=40,long=1/5,short=1/2", 8, slots) ==
           std::vector<double>{1, slots == 41 ? 0.01 / 5 : 0.01 / 2, 0, 0});
   CHECK(choose_encoding("longrope:long=1/2.50/9").spelled() == "longrope:long=1/2.5/9,length=1L");

@@ -27,7 +27,7 @@ void check_law(const std::string& spelled, int time, const Law& law) {
   for (uint32_t n = 0; n < draws; ++n) ++seen[one(spelled, time, n)];
   CHECK(surprise(law, seen, draws) < one_in_a_million);
 }
-// All increasing sequences of `time` of the positions low .. low + pool - 1, by recursion.
+// All increasing sequences of `time` positions out of low .. low + pool - 1, by recursion.
 void subsets(int time, int low, int pool, Numbers begun, std::vector<Numbers>& all) {
   if (time == 0) return all.push_back(begun);
   for (int p = 0; p + time <= pool; ++p) {
@@ -42,7 +42,7 @@ std::vector<Numbers> subsets(int time, int low, int pool) {
   return all;
 }
 
-// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes; any other outcome fails.
+// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes; another outcome is an error.
 double chi_square(const std::map<Numbers, int>& seen, int cells, double total) {
   CHECK(int(seen.size()) <= cells);
   const double expected = total / cells;
@@ -50,7 +50,7 @@ double chi_square(const std::map<Numbers, int>& seen, int cells, double total) {
   for (const auto& [outcome, n] : seen) sum += (n - expected) * (n - expected) / expected;
   return sum;
 }
-// A larger sum has a probability of about 1e-6 (normal approximation of chi-square, cells - 1 degrees, cube-root form).
+// A larger sum has probability about 1e-6 (chi-square with cells - 1 degrees, Wilson-Hilferty's normal approximation).
 double limit(int cells) {
   const double n = cells - 1, z = 4.75;
   return n * std::pow(1 - 2 / (9 * n) + z * std::sqrt(2 / (9 * n)), 3);
@@ -171,7 +171,7 @@ TEST_CASE("scattered: a uniform subset of a pool whose size gives the requested 
       const double mean = (p.back() - p.front()) / (T - 1);
       gap += mean / 4000, square += mean * mean / 4000;
     }
-    CHECK(std::abs(gap - 3.8) < 0.5 / (T + 1) * 3 + 5 * std::sqrt((square - gap * gap) / 4000));   // the pool is whole
+    CHECK(std::abs(gap - 3.8) < 0.5 / (T + 1) * 3 + 5 * std::sqrt((square - gap * gap) / 4000));   // N is whole
   }
   CHECK_THROWS_WITH_AS(sample("scattered:gap=4096", 1, 5000, 0),
                        "scattered: 5000 slots at a mean gap of 4096 need a pool of 20484095 positions; it has at most "
@@ -303,7 +303,7 @@ TEST_CASE("every sampler: the stream decides, random ones differ by sequence, an
       CHECK(((first(7) != first(12)) || !far.empty()) == s.by_length);
     }
     for (const double at : p) CHECK(std::isfinite(at));
-    if (s.reads_classes) continue;   // they have their own tests below
+    if (s.reads_classes) continue;   // these have their own tests below
     const Positions two = sample(spelled, 2, 12, 0);
     CHECK(two.sequences() == (s.random ? 2 : 1));
     CHECK((s.even || s.only_offsets) == !sample(spelled, 1, 12, 0).distances().pairs);
@@ -338,7 +338,7 @@ TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, wit
   CHECK(p.tokens("test") == Numbers{0, 1, 0, 0, 1, 2, 0, 1, 2, 3, 0, 0, 0, 1, 2, 3, 0, 1, 2, 3});
   CHECK(sample("abacus:shift=0", rows, 0).tokens("test") ==
         Numbers{1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 1, 0, 1, 2, 3, 4, 1, 2, 3, 4});
-  CHECK(sample("restart:first=1", {"01__", "11__"}, 0).tokens("test") == Numbers{1, 2, 1, 2});   // equal: shared
+  CHECK(sample("restart:first=1", {"01__", "11__"}, 0).tokens("test") == Numbers{1, 2, 1, 2});   // equal, so shared
   CHECK(sample("restart", 1, 4, 0).tokens("test") == Numbers{0, 1, 2, 3});
   std::map<int, double> law;
   std::map<int, int> seen;
@@ -349,7 +349,7 @@ TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, wit
     ++seen[int(a[0]) - 1];
   }
   CHECK(surprise(law, seen, draws) < one_in_a_million);
-  const Positions apart = sample("abacus", {"01__", "11__"}, 0, 2);   // each sequence has its own draw
+  const Positions apart = sample("abacus", {"01__", "11__"}, 0, 2);   // each sequence draws its own
   CHECK(apart.sequences() == 2);
   CHECK(apart.tokens("test")[0] != apart.tokens("test")[4]);
 }

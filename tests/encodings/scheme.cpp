@@ -1,4 +1,4 @@
-// Golden values of the schemes (spec A.7), their formulas written out a second time, and their refusals.
+// Golden values of the schemes (spec A.7), their formulas written out a second time, and refusals.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// The bias of ALiBi at distances -1, 0, 1: (3, H)
+// ALiBi's bias at distances -1, 0, 1: (3, H)
 Tensor alibi_bias(const std::string& spelled, const ModelShape& shape) {
   const Heads in{random_tensor({1, 2, shape.heads, 2}, 1), random_tensor({1, 2, shape.heads, 2}, 2), {}};
   return model_of(spelled, shape)->scores(in, Positions::of_tokens(1, {0, 1})).bias;
@@ -105,7 +105,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
       for (int h = 0; h < H; ++h)
         for (int i = 0; i < T; ++i) {
           const int64_t qi = (int64_t(b * T + i) * H + h) * D;
-          std::vector<double> a(C, 0), turned(C);   // a = W_R^T (q + v): the query's coefficient for each channel of PE
+          std::vector<double> a(C, 0), turned(C);   // a = W_R^T (q + v): the query's coefficients of PE's channels
           for (int c = 0; c < C; ++c)
             for (int d = 0; d < D; ++d)
               a[size_t(c)] += double(w.data()[c * C + h * D + d]) *
@@ -162,7 +162,7 @@ TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalize
 TEST_CASE("geometric: the scheme equals the product formula, causal or not, with positions of any kind") {
   const Model model = model_of("geometric");
   const auto of = [&](const char* name) { return model.params.at(fmt::format("encoding.layer1.{}", name)).values(); };
-  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // changed from their initial values
+  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // these are moved away from their initial values
     Tensor t = model.params.at(fmt::format("encoding.layer1.{}", name));
     const Tensor more = random_tensor(t.shape(), uint32_t(name[0]), 0.5);
     for (int64_t e = 0; e < t.size(); ++e) t.data()[e] += more.data()[e];
@@ -204,7 +204,7 @@ TEST_CASE("geometric: the scheme equals the product formula, causal or not, with
 
 TEST_CASE("geometric: without a gradient a large batch is computed in parts, with the same result") {
   const Model model = model_of("geometric");
-  const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights a sequence, so that each is a part
+  const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights each: every sequence is one part
   const Shape shape{sequences, time, H, D};
   const Heads in{random_tensor(shape, 1), random_tensor(shape, 2), random_tensor({sequences, time, C}, 3)};
   const Tensor v = random_tensor(shape, 4);
@@ -239,7 +239,7 @@ TEST_CASE("a learned table is interpolated: a quarter of a position changes the 
                               "projection_bank", "deberta", "music"}) {
     CAPTURE(spelled);
     const Model model = model_of(spelled);
-    for (const Params::Entry& e : model.params.entries()) {  // some are 0 at first
+    for (const Params::Entry& e : model.params.entries()) {  // some would be 0 otherwise
       const Tensor more = random_tensor(e.tensor.shape(), uint32_t(e.tensor.size()), 0.5);
       for (int64_t i = 0; i < more.size(); ++i) e.tensor.data()[i] += more.data()[i];
     }
@@ -268,7 +268,7 @@ TEST_CASE("schemes refuse impossible sizes, and positions that they cannot read"
     const Model model(setup);
     const PositionSample draw = setup.draw();
     if (!setup.reads_positions()) {
-      CHECK_NOTHROW(Content().attend(model, draw.at_layer(1), {}));   // it does not read them
+      CHECK_NOTHROW(Content().attend(model, draw.at_layer(1), {}));   // it does not read positions
       continue;
     }
     CHECK_THROWS_AS(Content().attend(model, draw.at_layer(1), {}), BadInput);
@@ -285,7 +285,7 @@ TEST_CASE("compositions: parts apply where they belong, parameters are named by 
   CHECK(groups.params.entries().size() == 6);
   CHECK(groups.params.at("encoding.layer0.group1.u").shape() == Shape{3, D});
 
-  // A group computes the same as a layer with its number of heads.
+  // A group computes the same as a layer that has its number of heads.
   const ModelShape three = shape_of(3);
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const Content c;
@@ -355,7 +355,7 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
       CHECK(std::isnan(at(0)));
       CHECK(at(1) == std::max(j - i, -2));
       CHECK(at(2) == j - i);
-      CHECK(std::isnan(at(3)));                    // the second of nape's two heads has no positions
+      CHECK(std::isnan(at(3)));                    // nape's second head of two has no positions
     }
   const auto of_layers = choose_encoding("rope|none|pi:factor=2");
   ModelShape shown = causal;
@@ -406,7 +406,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
   const auto head = [&](const Tensor& m, int h) { return slice(m, 0, h, h + 1).values(); };
   CHECK(matrices("none").size() == 1);
   CHECK(head(matrices("none")[0], 0) == std::vector<real>(9, 0));
-  CHECK(matrices("geometric")[0].values() == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});  // when a key is asked
+  CHECK(matrices("geometric")[0].values() == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});  // when it is visited
   CHECK(matrices("geometric", true)[0].values() == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
   const Tensor alibi = matrices("alibi:mode=differences")[0];
   CHECK(alibi.dim(0) == H);
@@ -415,7 +415,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
     CHECK(head(alibi, h)[2] == doctest::Approx(-10 * slope));
     CHECK(head(alibi, h)[3] == doctest::Approx(-2.5 * slope));
   }
-  // RoPE: the mean cosine. Added vectors: their cosine, which for sin and cos is that mean with other frequencies.
+  // RoPE: the mean cosine. Added vectors: their cosine; for sin and cos it is that mean with other frequencies.
   const auto mean_cosine = [](double distance, int channels) {
     double sum = 0;
     for (double f : frequencies(channels)) sum += std::cos(distance * f);
@@ -427,7 +427,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
     for (const auto& [at, distance] : {std::pair{0, 0}, {1, 3}, {2, 10}, {3, 3}, {5, 7}})
       CHECK(m.values()[size_t(at)] == doctest::Approx(mean_cosine(distance, channels)).epsilon(1e-4));
   }
-  // Learned: from this model's parameters, so every layer and head has its own matrix.
+  // Learned: the matrix comes from this model's parameters, so every layer and head has its own.
   CHECK(matrices("relative").size() == size_t(layers));
   CHECK(head(matrices("relative")[0], 0) != head(matrices("relative")[0], 1));
   CHECK(matrices("learned")[0].values()[0] == doctest::Approx(1));

@@ -1,4 +1,4 @@
-// The checks of encodings/checks/ for doctest: every scheme and every composition of schemes has to pass them.
+// Runs the checks of encodings/checks/ in doctest: every scheme and every composition of schemes must pass them.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ inline Model model_of(const std::string& spelled, const ModelShape& shape = shap
   return {choose_encoding(spelled, trained_on(1024)), shape};
 }
 
-// The error of a scheme that cannot be built; "" if it can be built.
+// The error of a scheme that cannot be built, or "".
 inline std::string refused(const std::string& spelled, const ModelShape& shape = shape_of()) {
   try {
     model_of(spelled, shape);
@@ -31,13 +31,13 @@ inline std::string refused(const std::string& spelled, const ModelShape& shape =
   } catch (const BadInput& e) { return e.what(); }
 }
 
-// Sets all numbers of a parameter in the model's layer.
+// Sets all numbers of a parameter of layer 1.
 inline void set(const Model& m, const std::string& name, double value) {
   const Tensor& x = m.params.at("encoding.layer1." + name);
   std::fill_n(x.data(), x.size(), real(value));
 }
 
-// Runs the check over all schemes. Report: how often a number had to be below its bound, how often above.
+// Runs the check over all schemes. Report: how many numbers had to be below their bound, and how many above.
 inline Report hold_to(const std::string& name) {
   Report all;
   std::string worst = "none";

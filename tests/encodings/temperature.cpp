@@ -1,5 +1,5 @@
-// Temperature policies, each with every scheme. The weights with a policy follow from those without it, as softmax
-// ignores a constant of a row: softmax(f log a) are the weights with the factor f.
+// Temperature policies, each with every scheme. The weights with a policy follow from the weights a without it: softmax
+// ignores a constant added to a row, so softmax(f log a) are the weights with the factor f.
 #include "encodings/temperature.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Each policy with its defaults and, unless only_plain, also with each option at other values.
+// Each policy with its defaults; unless only_plain, also each option at other values.
 std::vector<Chosen<TemperaturePolicy>> policies(bool only_plain = false) {
   std::vector<Chosen<TemperaturePolicy>> all;
   for (const TemperaturePolicy& policy : all_temperatures()) {
@@ -37,7 +37,7 @@ struct Sharpened {
       : policy(temperature_layers(params, p, {.layers = 1, .heads = H, .d_model = C})[0]) {
     if (params.entries().empty()) return;
     params.pack();
-    for (const Params::Entry& e : params.entries())   // heads that differ, some without effect
+    for (const Params::Entry& e : params.entries())   // different for each head, for some without effect
       for (int64_t i = 0; i < e.tensor.size(); ++i)
         e.tensor.data()[i] = real((0.3 + 0.4 * double(i % H)) * (i < H ? 1 : -0.1));
   }
@@ -50,7 +50,7 @@ Tensor factors(const std::string& policy, int queries, int keys, const Span& spa
   return Sharpened(choose_temperature(policy, trained_on(512))).policy.factor(in, zeros, span);
 }
 
-// a^f over its sum, row by row                                                             a: (B, H, Tq, Tk)
+// a^f divided by its sum, row by row                                                    a: (B, H, Tq, Tk)
 Tensor sharpened(const Tensor& a, const Tensor& f) {
   Tensor y(a.shape());
   const int Tq = a.dim(2), Tk = a.dim(3);
@@ -177,7 +177,7 @@ TEST_CASE("temperature: gradients equal those of the composed form, for inputs a
     }
 }
 
-// The logits of NoPE under a policy, computed one by one.
+// The logits of NoPE under a policy, computed pair by pair.
 TEST_CASE("temperature: policies of the lengths of queries and keys, and of the state, by their formulas") {
   const std::vector<Setup> all = one_draw_each(true);
   const Setup setup = *std::find_if(all.begin(), all.end(), [](const Setup& s) { return s.scheme->name == "none"; });

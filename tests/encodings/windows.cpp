@@ -1,5 +1,5 @@
-// Schemes of windows and pieces: their distances for pairs, their logits against a rotation of each pair by itself,
-// the limits of their options, and their refusals.
+// Schemes with windows and pieces: their distances for pairs, their logits against rotating each pair by itself, the
+// limits of their options, and their refusals.
 #include <doctest/doctest.h>
 
 #include "encodings/rotary.h"
@@ -27,7 +27,7 @@ Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
   return s->pages.pictures.distances(shape_with(causal), s.choices, p);
 }
 
-// Row i of rho, the distances back from query i, in a causal model with `time` slots.
+// Row i of rho: the distances back from query i, in a causal model with `time` slots.
 std::vector<double> row(const std::string& spelled, int time, int i) {
   std::vector<double> list;
   for (real x : slice(distances(spelled, true, count_to(time)), 0, i, i + 1).values())
@@ -35,7 +35,7 @@ std::vector<double> row(const std::string& spelled, int time, int i) {
   return list;
 }
 
-// s_ij = q_i . R(d_ij) k_j / sqrt(D): each pair by itself, the query not rotated, as in decoding with cached keys.
+// s_ij = q_i . R(d_ij) k_j / sqrt(D): each pair by itself. Queries are not rotated, as in decoding with cached keys.
 Tensor pair_by_pair(const Heads& in, const Tensor& d, const Span& span) {
   const int Tq = in.q.dim(1), Tk = in.k.dim(1);
   const std::vector<double> f = frequencies(D);
@@ -76,7 +76,7 @@ TEST_CASE("windows: golden rows of distances") {
   CHECK(row("window:window=3", 6, 4) == Row{none, none, 2, 1, 0, none});
   CHECK(row("lambda:window=2,sinks=2", 6, 5) == Row{2, 2, none, none, 1, 0});
   CHECK(row("lambda:window=2,sinks=2", 6, 2) == Row{2, 1, 0, none, none, none});
-  CHECK(row("sinks:window=2,sinks=2", 7, 6) == Row{3, 2, none, none, none, 1, 0});   // in the cache at 0 1 2 3
+  CHECK(row("sinks:window=2,sinks=2", 7, 6) == Row{3, 2, none, none, none, 1, 0});   // at 0 1 2 3 in the cache
   CHECK(row("sinks:window=2,sinks=2", 7, 3) == Row{3, 2, 1, 0, none, none, none});
   // The paper's figure 2: chunks of 6, a trained length of 10; no distance reaches 10.
   CHECK(row("dual_chunk:chunk=6,window=4", 13, 12) == Row{9, 8, 7, 6, 5, 4, 6, 5, 4, 3, 2, 1, 0});
@@ -136,7 +136,7 @@ TEST_CASE("windows: logits equal those of each pair rotated by its distance, for
 
 TEST_CASE("windows: pieces = pair by pair, gradients too, also with temperatures and padding") {
   const std::vector<double> even = {0, 1, 2, 3, 4, 5};
-  std::vector<double> twice = even;   // the other sequence's steps differ by a hair: it goes pair by pair
+  std::vector<double> twice = even;   // the other sequence's steps differ slightly: pair by pair
   for (const double p : even) twice.push_back(p * (1 + 1e-13));
   REQUIRE(bool(Positions::of_tokens(2, twice).distances().pairs));
   for (const char* spelled : {"rerope:window=2", "rerope:window=3,leaky=2", "self_extend:window=2,group=2",
@@ -294,7 +294,7 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the run's trained
   int schemes = 0, samplers = 0, temperatures = 0;
   for (const Scheme& s : all_encodings())
     for (const Option& o : s.options)
-      if (o.name == "length" && s.name != "fire") {  // its L is learned, and begins at 512
+      if (o.name == "length" && s.name != "fire") {  // fire's L is learned and begins at 512
         CAPTURE(s.name);
         const Choices c = choose_encoding(s.name, trained_on(128)).choices;
         CHECK(c.spelled().find("length=128") != std::string::npos);
@@ -335,7 +335,7 @@ TEST_CASE("windows: a scheme names the option that no string reaches, and its la
   };
   CHECK(said("rerope:window=6", 6, 6) == "window = 6");
   CHECK(said("rerope:window=6", 8, 8) == "");
-  CHECK(said("rerope", 40, 2048) == "");                       // random positions are further apart
+  CHECK(said("rerope", 40, 2048) == "");                       // random positions are farther apart
   CHECK(said("window", 40, 2048) == "window = 512");           // slots are not
   CHECK(said("dual_chunk", 40, 40) == "chunk = 768");
   CHECK(said("irope", 40, 40) == "length = 1024");

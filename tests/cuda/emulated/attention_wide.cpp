@@ -12,7 +12,7 @@
 
 namespace poslab::test {
 
-// Long sequences, whose du is kept in memory, are processed some queries at a time, and each part adds to dk and dv.
+// The du of long sequences is stored, so their queries are processed part by part, and each part adds to dk and dv.
 TEST_CASE("cuda: attention of wide heads sums the same gradients if its queries are processed in two parts") {
   const cuda::HostMemoryToo host;
   const int T = 90, H = 2, D = 16, n = T * H * D, rows = 2 * T - 1;

@@ -1,5 +1,5 @@
-// FLOPs, bytes and launches of a training step of a decoder, counted without computing it, and the largest number of
-// tokens a second that these allow on an H200: the table of docs/gpu.md.
+// The FLOPs, bytes and launches of a decoder's training step, counted without computing it, and the most tokens a
+// second that they allow on an H200: the table of docs/gpu.md.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -21,9 +21,9 @@ namespace poslab::test {
 #ifdef POSLAB_EMULATE
 namespace {
 
-// From the H200's data sheet: FLOP/s of the CUDA cores, of tensor cores in TF32 and in bf16, and bytes a second.
+// From the H200's data sheet: FLOP/s of CUDA cores, of tensor cores in TF32 and in bf16; bytes a second.
 constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, bandwidth = 4.8e12;
-// Measured steps a second of the paper's encoder, op by op (none, 40+40): bench/results/h200/rates.json.
+// Measured steps a second of the paper's encoder, run op by op (none, 40+40): bench/results/h200/rates.json.
 constexpr double measured = 642;
 
 // The counts of a step.
@@ -31,7 +31,7 @@ struct Counts {
   int64_t launches = 0;
   Cost all{};
   std::vector<ProfileTotals> kernels{};
-  // The least seconds: a kernel takes as long as its FLOPs or its bytes. In fp32 attention is 3 x TF32.
+  // The least seconds: each kernel takes the time of its FLOPs or of its bytes. In fp32, attention is 3 x TF32.
   double least(Rounding how) const {
     double seconds = 0;
     for (const ProfileTotals& k : kernels) {
@@ -44,7 +44,7 @@ struct Counts {
 };
 
 Counts count(const std::function<void()>& step) {
-  step(), step();                                           // the second one is recorded, and later ones are replayed
+  step(), step();                                           // the second is recorded, later ones are replayed
   const int64_t before = cuda::given().launches;
   step();
   Counts c{cuda::given().launches - before};
@@ -90,8 +90,8 @@ TEST_CASE("cuda: counted FLOPs, bytes and launches of decoders, and what they al
                            {"train_length", words(l.tokens)}})), DecoderSpec().vocabulary);
     const Ids tokens({l.batch, l.tokens}, std::vector<int>(size_t(l.batch * l.tokens), 1));
     const Counts c = count([&] { language::train_step(s, language::Batch{tokens, tokens}); });
-    // Forward: a multiply-add for each weight and token, and two for each channel and each pair that the mask leaves,
-    // with one piece. Backward: twice as many.
+    // Forward: a multiply-add for each weight and token, and, with one piece, two for each channel and each pair that
+    // the mask leaves. Backward: twice as many.
     const double C = l.d_model, V = DecoderSpec().vocabulary, trained = double(l.batch) * l.tokens;
     const double weights = l.layers * (4 * C * C + 3 * C * l.d_ff) + C * V, pairs = (l.tokens + 1) / 2.;
     CHECK(c.all.flops == 3 * 2 * trained * (weights + l.layers * 2 * C * pairs));

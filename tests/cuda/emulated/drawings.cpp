@@ -14,9 +14,9 @@ namespace {
 
 using cuda::depth, cuda::place, cuda::tile_columns, cuda::warp;
 
-constexpr unsigned columns = 8;      // columns of quads: 128 bytes, once through all 32 banks
+constexpr unsigned columns = 8;      // columns of quads: 128 bytes, which cover all 32 banks
 
-// The number with thousands separated, as pages write it.
+// The number with commas between thousands, as on the pages.
 std::string bytes(unsigned n) { return n < 1000 ? fmt::format("{}", n) : fmt::format("{},{:03}", n / 1000, n % 1000); }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in th
     INFO("docs/gpu.md lacks: " << line);
     CHECK(squeezed.find(line) != std::string::npos);
   };
-  // Which quad is in each column, at p = 0 to 8.
+  // The quad in each column, at p = 0 to 8.
   for (unsigned p = 0; p <= columns; ++p) {
     std::string line = p == 0 ? "p = 0" : fmt::format(" {}", p);
     for (unsigned column = 0; column < columns; ++column)
@@ -57,7 +57,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in th
 }
 
 TEST_CASE("cuda: threads that are served together store and load quads of a product in different columns") {
-  const auto distinct = [](auto at) {         // of eight threads
+  const auto distinct = [](auto at) {         // whether eight threads use different columns
     std::set<unsigned> met;
     for (unsigned t = 0; t < columns; ++t) met.insert(at(t) % columns);
     return met.size() == columns;

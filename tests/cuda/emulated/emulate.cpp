@@ -13,7 +13,7 @@
 namespace poslab::test {
 namespace {
 
-// y_i = the sum of the block's 64 values, in shared memory; `barriers`: whether threads wait for each other in between.
+// y_i = the sum of the block's 64 values, in shared memory. barriers: whether threads wait before each next addition.
 void block_sum(int* y, bool barriers) {
   SHARED(int, part, 64);
   const int t = int(threadIdx.x);
@@ -153,7 +153,7 @@ TEST_CASE("emulation: a shuffle needs all lanes of a warp, none of which may hav
               "a lane of its warp that has ended"));
 }
 
-// The last write remains, and shows the order.
+// The last write remains, which shows the order.
 TEST_CASE("emulation: a seed shuffles the order of blocks and threads, in the same way each time") {
   const auto order_of = [](uint64_t seed) {
     std::vector<int> order;
@@ -202,7 +202,7 @@ TEST_CASE("emulation: it finds reads beyond the end or of unwritten memory, and 
                 else __syncthreads();
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
-  const auto at_two_places = [] {             // on two lines; a macro's arguments count as one line
+  const auto at_two_places = [] {             // not in a macro, whose arguments all have one line number
     if (threadIdx.x % 2) return __syncthreads();
     __syncthreads();
   };

@@ -1,4 +1,4 @@
-// The work that a step queues on a GPU, as docs/gpu.md states it.
+// The work that a step queues on a GPU, compared with the figures in docs/gpu.md.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU is s
     const int64_t before = cuda::given().bytes;
     const Tensor there = sinusoid(positions, 64, Device::cuda);
     CHECK(there.values() == sinusoid(positions, 64).values());
-    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // less those read here
+    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // but not those read here
   };
   kilobytes({0});                                   // the first call uploads the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
@@ -42,14 +42,14 @@ TEST_CASE("cuda: sinusoids have the CPU's bits; for whole positions the GPU is s
   CHECK(kilobytes({3000, -2999}) < 2);
 }
 
-// The paper's model, without computing: launches and copies of a step, and the host's time. Fewer launches, copies
-// and allocations are better: lower the bounds when their number falls. Times are printed, and have no bound.
+// The paper's model, without computing: launches and copies of a step, and the host's time. Fewer launches, copies and
+// allocations are better: when a number falls, lower its bound. Times are printed and have no bound.
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   const OneThread one;
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
              "{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
              "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "allocations", "draw", "queue");
-  std::ostringstream page;                               // docs/gpu.md, which states the same counts
+  std::ostringstream page;                               // docs/gpu.md must state the same counts
   page << std::ifstream(fmt::format("{}/docs/gpu.md", source_folder)).rdbuf();
   struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; bool fused; };
   for (const Line& line :
@@ -61,7 +61,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
         {"geometric", "sequential", 40, 279, 105, 2380, false},
         {"geometric", "sequential", 40, 254, 105, 2330, true}}) {
     const bool doubles = sizeof(real) > sizeof(float);                       // doubles fill the room for sums sooner
-    if (doubles && line.fused && line.length == 40) continue;                // and too much shared memory is needed
+    if (doubles && line.fused && line.length == 40) continue;                // they would need too much shared memory
     const BlockKernels blocks(line.fused);
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                                {"device", "cuda"}, {"curriculum", "fixed"},
@@ -79,7 +79,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
       finish_step(s.config, start_step(s, std::move(drawn)));
       const auto end = Clock::now();
       after = cuda::given(), allocated = allocations() - allocated;
-      if (n < 3) continue;                               // skips the first steps, one of which is recorded
+      if (n < 3) continue;                               // skips the first steps, of which one is recorded
       const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
       drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
     }

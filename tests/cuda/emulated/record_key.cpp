@@ -1,5 +1,5 @@
-// The record keys of the GPU's queue (cuda/record_key.h): they hold every bit of a launch's arguments, for the
-// structs of core/kernels.h and of the CUDA kernels.
+// The record keys of the GPU's queue (cuda/record_key.h) hold every bit of a launch's arguments, for the structs of
+// core/kernels.h and of the CUDA kernels.
 #ifdef POSLAB_EMULATE
 #include "cuda/record_key.h"
 
@@ -32,7 +32,7 @@ void every_byte_matters(const T& x) {
   for (size_t i = 0; i < sizeof x; ++i) {
     if (!reinterpret_cast<const unsigned char*>(&mask)[i]) continue;
     T changed = x;
-    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it does not follow a copy byte by byte
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it cannot follow a bytewise copy
     reinterpret_cast<unsigned char*>(&changed)[i] ^= 1;
     keys.insert(cuda::record_key(changed)), ++changes;
   }
@@ -67,7 +67,7 @@ TEST_CASE("record key: a change in any byte of a field changes the key") {
   every_byte_matters(cuda::LogitGrads{});
   every_byte_matters(cuda::RowSum{});
   every_byte_matters(cuda::Section{});
-  every_byte_matters(cuda::Term{});                   // g++ 12 takes padding of a whole Job for values
+  every_byte_matters(cuda::Term{});                   // not a whole Job: g++ 12 treats its padding as values
   every_byte_matters(cuda::Finish{});
   every_byte_matters(cuda::NormOfProduct{});
 }
