@@ -1,5 +1,5 @@
-// Attention alignment: the propositions by their golden numbers and against simulated logits, Algorithm 1 against a
-// loop over temperatures, and the policy that holds the temperatures found.
+// Attention alignment: the propositions against their golden numbers and against simulated logits, Algorithm 1 against
+// a loop over temperatures, and the policy that stores the temperatures that were found.
 #include "experiment/align.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace poslab;
 
 namespace {
 
-// Rows of normal logits, each with one planted logit.
+// Rows of normally distributed logits, each row with one planted logit.
 struct Simulated {
   int keys;
   double deviation, planted;
@@ -27,7 +27,7 @@ struct Simulated {
       rows.push_back(row);
     }
   }
-  // the means over rows of the largest weight and of the entropy
+  // the means of the largest weight and of the entropy over rows
   struct Measured {
     double weight = 0, entropy = 0;
   };
@@ -42,7 +42,7 @@ struct Simulated {
     }
     return mean;
   }
-  // The tau that gives a figure the value `wanted`; the largest weight falls with tau, entropy rises.
+  // The tau at which a figure has the value `wanted`; the largest weight falls with tau, the entropy rises.
   template <class Figure>
   double tau_of(double wanted, bool rising, const Figure& figure) const {
     double low = 0.02, high = 1.5;
@@ -67,7 +67,7 @@ RunSpec small() {
                             {"batch", "4"},
                             {"seed", "3"}}));
 }
-// Scales the weights, so that logits are not all near 0, as they are before training.
+// Scales the weights, because logits are near 0 before training.
 void sharpen(State& state) {
   for (const Params::Entry& e : state.params.entries())
     if (e.name.find("attention.query") != std::string::npos || e.name.find("embedding") != std::string::npos)
@@ -93,7 +93,7 @@ TEST_CASE("align: the golden numbers of the propositions and of the log rule") {
 }
 
 TEST_CASE("align: proposition 1 against simulated logits, if one key has little weight, and if it has much") {
-  // e^l / (L e^(s^2 / 2)): the largest weight as the proposition estimates it, without the planted key in the sum
+  // e^l / (L e^(s^2 / 2)): the proposition's estimate of the largest weight, with the planted key left out of the sum
   const double s = .25, planted = std::log(.01 * 512) + s * s / 2;
   const Simulated brief(512, s, planted, 60, 1), lengthy(15000, s, planted, 30, 2);
   const double P = brief.at(1).weight;
@@ -103,7 +103,7 @@ TEST_CASE("align: proposition 1 against simulated logits, if one key has little 
   CHECK(within(p.tau, lengthy.tau_of(P, false, weight_of)) < .02);
   CHECK(within(P, lengthy.at(p.tau).weight) < .02);
   CHECK(within(std::log(512) - s * s / 2, brief.at(1).entropy) < .02);
-  // A key with a quarter of all weight is itself a large part of the sum: the actual weight is 0.28 / 1.28.
+  // A key with a quarter of the weight is a large part of the sum itself: its actual weight is 0.28 / 1.28.
   const Simulated peaked(512, s, std::log(.28 * 512) + s * s / 2, 60, 3);
   const double much = peaked.at(1).weight;
   CHECK(within(.28 / 1.28, much) < .02);

@@ -1,5 +1,5 @@
-// Alignment of a made-up model whose figures are known at each temperature, and of a small one against a search by
-// hand: the choice between two temperatures that are equally near, unreachable targets, refusals.
+// Alignment of a made-up model with known figures at each temperature, and of a small model against a search by hand:
+// the choice between two equally near temperatures, unreachable targets, refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,13 +11,13 @@ using namespace poslab;
 
 namespace {
 
-// The figures of a row of weights in layer 1 or 2, for a number of keys and a temperature.
+// The figures of a row of weights in layer 1 or 2, at a number of keys and a temperature.
 struct MadeUpRow {
   double largest_weight = .5, entropy = 1, variance = 1;
 };
 using MadeUpRows = std::function<MadeUpRow(int layer, int keys, double tau)>;
 
-// A model of 2 layers with one head each, whose rows have these figures.
+// A model of 2 layers with one head each, whose rows of weights have these figures.
 Probed made_up_model(const MadeUpRows& row_of) {
   const auto run = [row_of](const Look& look) {
     Trace trace({"*"});
@@ -78,7 +78,7 @@ TEST_CASE("align: of two equally near temperatures the larger one is taken, in w
 }
 
 TEST_CASE("align: a target that no temperature reaches is counted, and gets the nearest temperature") {
-  // with the golden numbers a variance of 2 can be reached, and 3 cannot
+  // with the golden numbers a variance of 2 can be reached, but 3 cannot
   const Probed model = made_up_model([](int layer, int, double) { return MadeUpRow{.28, 1, layer == 1 ? 3. : 2.}; });
   const double nearest = 3 / (std::log(.28 * 512) + 1.5);
   Aligning how{.mode = AlignMode::prop1, .shortest = 512, .longer = {15000}};
@@ -98,7 +98,7 @@ TEST_CASE("align: a target that no temperature reaches is counted, and gets the 
 
 TEST_CASE("align: figures that are NaN are refused by mode and layer, if they are read") {
   const double nan = std::nan("");
-  // The second layer has no logits; the propositions for the whole model do not read that layer.
+  // One layer has no logits: layer 2, then layer 1. For the whole model the propositions read only layer 1.
   const Probed mixed = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 1 ? 1. : nan}; });
   const Probed other = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 2 ? 1. : nan}; });
   const Probed broken = made_up_model([&](int layer, int keys, double tau) {
@@ -158,14 +158,14 @@ TEST_CASE("align: by layer and by head it equals a search by hand, one layer or 
         const AlignedTemperatures t{2, 2, "0badcafe", double(model.keys(5)), {}};
         for (size_t n = 0; n < how.longer.size(); ++n) {
           std::vector<double> best(size_t(2 * groups), 1.);
-          for (int at = 0; at < 2 * groups; ++at) {  // later ones are at 1, including the other head of the layer
+          for (int at = 0; at < 2 * groups; ++at) {  // later groups have temperature 1, the layer's other head too
             const auto of = [&](const Dispersion& d) {
               const RowMeans m = groups == 1 ? d.of_layer(at) : d.of(at / 2, at % 2);
               return mode == AlignMode::pmax ? m.largest_weight : m.entropy;
             };
             double least = INFINITY, nearest = 0;
             for (const double tau : how.grid) {
-              AlignedTemperatures tried = t;   // only this length
+              AlignedTemperatures tried = t;   // has only this length
               std::vector<double> taus = best;
               taus[size_t(at)] = tau;
               tried.lengths.push_back({double(model.keys(how.longer[n])), taus});

@@ -1,4 +1,4 @@
-// The user's own strings: how they are read, that the answer is the model's, and refusals.
+// Strings that the user types: how they are read, that the answer is the model's, and refusals.
 #include "experiment/ask.h"
 
 #include <doctest/doctest.h>
@@ -79,7 +79,7 @@ TEST_CASE("ask: given positions, temperature and silenced heads") {
   CHECK(same({.temperature = choose_temperature("constant:tau=1")}));
   CHECK_FALSE(same({.temperature = choose_temperature("constant:tau=0.1")}));
   CHECK_FALSE(same({.silenced = {{1, 0}}}));
-  // Without heads the output slots see no input: all have the same answer.
+  // Without heads the output slots do not see the input: all give the same answer.
   const Answer deaf = ask(state, input, {.silenced = {{0, 0}, {0, 1}, {1, 0}, {1, 1}}}).answer;
   for (size_t n = 2; n < deaf.probability.size(); ++n)
     CHECK(deaf.probability[n] == doctest::Approx(deaf.probability[n % 2]).epsilon(1e-5));
@@ -95,7 +95,7 @@ TEST_CASE("ask: of all short strings those that the task draws are valid, and a 
   for (const auto& oracle : oracles()) {
     CAPTURE(oracle.task);
     const Task& t = task(oracle.task);
-    // A stack without actions, brackets around one operand, small numbers that are never drawn: all have an answer.
+    // A stack without actions, brackets around one operand, small numbers that are never drawn: these have answers too.
     const bool more = oracle.task == "stack_manipulation" || oracle.task.starts_with("modular") ||
                       oracle.task == "solve_equation" || oracle.task.starts_with("binary");
     const int longest = oracle.symbols.size() > 5 ? 5 : 6, V = t.symbols_in;

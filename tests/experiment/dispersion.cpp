@@ -13,14 +13,14 @@ using namespace poslab;
 
 namespace {
 
-// A model whose logits are these, (1, heads, queries, keys); `asked`: the number of queries that were requested.
+// A model with these logits, (1, heads, queries, keys). asked: how many queries were requested.
 struct KnownRows {
   static constexpr int heads = 2, keys = 8;
   std::vector<real> s;
   int queries, asked = 0;
   explicit KnownRows(int n) : queries(n) {
     Rng rng({0, 9, 4});
-    for (int i = 0, row = 0; i < heads * n * keys; row = ++i / keys)   // means that differ by row
+    for (int i = 0, row = 0; i < heads * n * keys; row = ++i / keys)   // each row has another mean
       s.push_back(real(rng.normal() + row));
   }
   Probed model(bool causal) {
@@ -32,7 +32,7 @@ struct KnownRows {
     };
     return {.layers = 1, .heads = heads, .causal = causal, .keys = [](int) { return keys; }, .run = run};
   }
-  // The sorted logits of a row minus their mean, without masked keys.
+  // The logits of a row minus their mean, sorted, without masked keys.
   std::vector<double> sorted(int head, int query) const {
     std::vector<double> row;
     for (int j = 0; j < keys; ++j)
@@ -90,7 +90,7 @@ TEST_CASE("biases: a query's row minus its mean, over the keys that it sees") {
     const PositionLayers made(params, choose_encoding(scheme, trained_on(1024)), shape);
     return biases(*made.layers[0], shape, Positions::of_tokens(1, {0, 1, 2, 3, 4, 5, 6, 7, 8}));
   };
-  const Biases all = of("alibi");  // slopes 2^-4 and 2^-8, see its article
+  const Biases all = of("alibi");  // slopes 2^-4 and 2^-8, as in ALiBi's paper
   REQUIRE(all.of.size() == 2 * T);
   CHECK(all.query == query);
   for (int h = 0; h < 2; ++h)
@@ -109,7 +109,7 @@ TEST_CASE("biases: a query's row minus its mean, over the keys that it sees") {
 }
 
 TEST_CASE("dispersion: means over the rows that see a key; nothing for heads without such rows") {
-  // (1, heads 2, rows 3, figures): the first row of head 0 sees no key, and none of head 1
+  // (1, heads 2, rows 3, figures): the first row of head 0 sees no key; in head 1 no row does
   const auto model = [](std::vector<double> rows) {
     const auto run = [rows](const Look& look) {
       Trace trace({"*"});
@@ -134,7 +134,7 @@ TEST_CASE("dispersion: means over the rows that see a key; nothing for heads wit
 }
 
 TEST_CASE("normal quantiles are those of tables") {
-  // NIST/SEMATECH e-Handbook 1.3.6.7.1, and further digits of R's qnorm
+  // NIST/SEMATECH e-Handbook 1.3.6.7.1; more digits from R's qnorm
   for (const auto& [p, z] : {std::pair{.5, 0.},
                              {.8413447460685429, 1.},
                              {.975, 1.959963984540054},

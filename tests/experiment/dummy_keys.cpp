@@ -1,4 +1,4 @@
-// Keys that take weight and give no value, against a softmax with additional columns for them.
+// Keys that take weight and have no value, against a softmax with an additional column for each.
 #include "experiment/dummy_keys.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives no value")
     for (int64_t row = 0; row < rows.rows(); ++row) {
       const real *of_row = rows.data() + row * statistics_per_row, *w = expected.data() + row * T;
       CHECK(std::abs(of_row[0] - *std::max_element(w, w + T)) < 1e-6);
-      CHECK(std::isnan(of_row[2]));  // its logits are not returned
+      CHECK(std::isnan(of_row[2]));  // logits are not returned
     }
     const Tensor o = permute(matmul(expected, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3});
     CHECK(difference(wrapped.attend(in, c.v, p, {}), o) < 1e-5);

@@ -1,4 +1,4 @@
-// The limits of experiments: options and lengths that few runs have, and missing numbers.
+// The limits of experiments: options and lengths that few runs have, and numbers that are missing.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -56,9 +56,9 @@ TEST_CASE("runs: a finite table is checked for the positions of the longest stri
     return refused(
         {{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", "40"}});
   };
-  CHECK(learned("sequential", "stretched:gap=2") == "");               // 34 is the last
-  CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4, between two rows
-  CHECK(learned("sequential", "stretched:gap=2.3") != "");             // 39.1, and 39 is the last row
+  CHECK(learned("sequential", "stretched:gap=2") == "");               // the last position is 34
+  CHECK(learned("sequential", "stretched:gap=2.2") == "");             // it is 37.4, between two rows
+  CHECK(learned("sequential", "stretched:gap=2.3") != "");             // it is 39.1, but the last row is 39
   CHECK(learned("sequential", "stretched:gap=2.4") ==
         "test_positions = stretched:gap=2.4: the longest string of reverse_string has 18 slots at test (eval_lengths = "
         "1:9), whose positions are 0 to 40.8, but the table of learned has 40 rows, from position 0 on; train with a "
@@ -68,9 +68,9 @@ TEST_CASE("runs: a finite table is checked for the positions of the longest stri
   CHECK(learned("stretched:gap=4", "sequential").find("12 slots in training (train_length = 6)") != std::string::npos);
   CHECK(learned("random_floats:range=40", "sequential").find(" to 40, but the table") != std::string::npos);
   CHECK(learned("random_floats:range=39", "sequential") == "");
-  CHECK(learned("cape", "sequential").find("on; take other positions") != std::string::npos);  // below 0
+  CHECK(learned("cape", "sequential").find("on; take other positions") != std::string::npos);  // it may be below 0
   CHECK(learned("sequential", "clipped:limit=39") == "");
-  CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding takes the first sampler's
+  CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding uses the first sampler
   const auto added = [&](const char* test) {
     return refused({{"encoding", "learned&rope"}, {"test_positions", test}, {"max_position", "40"}});
   };
@@ -91,7 +91,7 @@ TEST_CASE("runs: a finite table is checked for the positions of the longest stri
   CHECK(given("tupe", "120") != "");
   CHECK(given("sincos&bert_relative", "139") == "");
   CHECK(given("learned&rope", "139").find("the table of learned has 40 rows") != std::string::npos);
-  // Positions given for the test need not fit training, and vice versa.
+  // Positions given for the test need not be enough for training, and vice versa.
   CHECK(refused({{"encoding", "rope"}, {"test_positions", "given:at=0 1"}, {"eval_lengths", "1"}}) == "");
   CHECK(refused({{"encoding", "rope"}, {"positions", "given:at=0 1 2 3 4 5 6 7 8 9 10 11"},
                  {"test_positions", "sequential"}}) == "");

@@ -1,4 +1,4 @@
-// The estimate of memory against the memory that training and testing take.
+// The estimate of memory against the memory that training and testing really take.
 #include "experiment/footprint.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
       const StepInputs inputs = draw_step(c, 0, 40);
       const Tensor logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, {real(0.1), {}}});
       const Tensor loss = cross_entropy(logits, inputs.batch.targets);
-      const double used = double(memory().bytes_requested - before);  // all that the backward pass needs
+      const double used = double(memory().bytes_requested - before);  // everything that the backward pass needs
       backward(loss);
       const Footprint f = footprint(c);
       const double ratio = (f.state + f.step) / used, parameters = f.parameters / double(state.params.count());
@@ -161,7 +161,7 @@ TEST_CASE("footprint: for every kind of run, for a step and for a test") {
       CHECK(parameters < 1.5);
       CHECK(std::min(of_step, of_test) > 0.6);
       CHECK(of_step < 1.8);
-      // A document may fill its window, so the estimate has room for all pairs of it; these documents are shorter.
+      // The estimate allows a document to fill its window, and counts all its pairs; these documents are shorter.
       CHECK(of_test < (c.has("documents") && c["documents"] == "packed" && c["encoding"] == "cope" ? 4 : 1.8));
     }
 }
@@ -178,12 +178,12 @@ TEST_CASE("footprint: a scheme's own memory, where no batch hides it") {
   };
   const RunSpec none(sized("none", 2, 32, 120, 1));
   const RunSpec relative(sized("relative", 2, 32, 120, 1));  // a vector for each distance
-  took(relative), took(none);                                 // kernels allocate their scratch memory in the first pass
+  took(relative), took(none);                                 // the first pass allocates the kernels' scratch memory
   const double more = took(relative) - took(none), estimated = footprint(relative).step - footprint(none).step;
   CHECK(more > 1e5);
   CHECK(estimated > 0.7 * more);
   CHECK(estimated < 1.5 * more);
-  RunSpec own(sized("relative", 2, 32, 120, 16));  // each sequence has its positions, and each pair a row to look up
+  RunSpec own(sized("relative", 2, 32, 120, 16));  // each sequence has positions, each pair looks up a row
   own.set("resample", "per_sequence");
   const double used = took(own);
   CHECK(footprint(own).step > 0.5 * used);

@@ -36,7 +36,7 @@ TEST_CASE("lm: options have one spelling, other options win over presets, and op
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope:window=512");
   const ChoiceTable& table = language::all_choices();
-  CHECK(kept(table, c).size() == table.options.size() - 3);  // not out, threads, keep_checkpoints
+  CHECK(kept(table, c).size() == table.options.size() - 3);  // all but out, threads and keep_checkpoints
   CHECK(language::configure(kept(table, c)).spelled() == Choices(c).spelled());
   for (const ChoicePreset& p : table.presets)
     CHECK_NOTHROW(language::check(RunSpec(language::configure({{"preset", p.name}}))));
@@ -68,7 +68,7 @@ TEST_CASE("lm: the requested share of windows repeat their beginning, in units o
   const auto units = [&](const char* share) {
     const RunSpec c(with({{"repeats", share}, {"batch", "256"}}));
     const Batch batch = draw_batch(c, source, 1);
-    std::vector<int> all;  // 49 for a window that does not repeat
+    std::vector<int> all;  // 49: the window does not repeat
     for (int b = 0; b < 256; ++b) {
       const int* first = batch.read.data() + b * 48;
       int unit = 1;
@@ -128,12 +128,12 @@ TEST_CASE("lm: a model that knows nothing has the loss ln V for every token, and
     for (const double part : at.loss_of_part) CHECK(part == doctest::Approx(std::log(257.)));
     // a space, and "ab" as one token: three bytes in two tokens
     CHECK(at.bits_per_byte == doctest::Approx(std::log2(257.) * 2 / 3).epsilon(0.02));
-    CHECK(at.accuracy == 0);  // with equal logits the first token is the answer, a zero byte
+    CHECK(at.accuracy == 0);  // with equal logits the answer is the first token, a zero byte
   }
 }
 
 TEST_CASE("lm: bits per byte count the bytes of the text, not of the tokens' own texts nor of a prefix") {
-  struct Pairs : Tokenizer {  // token 1, "unknown", for each two bytes; first token 0, a space that the text lacks
+  struct Pairs : Tokenizer {  // token 0, a space that the text lacks; then token 1, "unknown", for every two bytes
     int size() const override { return 2; }
     const std::string& text(int token) const override { return texts[token]; }
     size_t longest() const override { return 7; }
@@ -153,10 +153,10 @@ TEST_CASE("lm: bits per byte count the bytes of the text, not of the tokens' own
   for (const Params::Entry& e : s.params.entries())
     if (e.name == "head.w") std::fill_n(e.tensor.data(), e.tensor.size(), real(0));
   const auto bits = [&](int length, bool repeated) { return evaluate(s, source, length, repeated).bits_per_byte; };
-  // one bit a token, two bytes a token; the first token is only input
+  // one bit a token, two bytes a token; the first token is only read
   CHECK(bits(96, false) == doctest::Approx(0.5));
-  CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // twice a space more, as the unit is 24
-  // after a prefix of one token the space is predicted, but is not part of the text; of three, two are not predicted
+  CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // two more spaces: the unit is 24
+  // after a prefix of one token the space is predicted, though not in the text; after three, two tokens are only read
   source.prefix = {0};
   CHECK(bits(96, false) == doctest::Approx(96. / (2 * 95)));
   source.prefix = {0, 0, 0};
@@ -212,7 +212,7 @@ TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {
   CHECK(after.loss > source.grammar->least_loss());
   double mean = 0;
   for (const double part : after.loss_of_part) mean += part / parts;
-  CHECK(mean == doctest::Approx(after.loss));  // 48 tokens are 8 equal parts
+  CHECK(mean == doctest::Approx(after.loss));  // 48 tokens in 8 equal parts
   s.net = s.net.with_encoding(choose_encoding("none"));
   CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(after.loss));
 }

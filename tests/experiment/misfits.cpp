@@ -1,5 +1,5 @@
-// Refusals below the command line, which only callers in C++ or Python can reach: arguments with wrong shapes or NaN,
-// or in combinations that do not fit. Refusals of typed commands are in tests/apps/bad_input.txt.
+// Refusals below the command line, which only C++ or Python can cause: arguments with wrong shapes or NaN, or in
+// combinations that do not fit. Refusals of typed commands are in tests/apps/bad_input.txt.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ using namespace poslab;
 
 namespace {
 
-// The message of a refusal; "" if there was none.
+// The message of a refusal, or "".
 template <class Action>
 std::string said_of(const Action& action) {
   try {
@@ -148,7 +148,7 @@ TEST_CASE("misfits: runs and their results") {
   CHECK(tells(said_of([&] { row.word("length"); }), "no words in a column \"length\""));
   CHECK(tells(said_of([&] { row.word("lenght"); }), "no words in a column \"lenght\""));
   CHECK(tells(said_of([&] { row["lenght"]; }), "no numbers in a column \"lenght\""));
-  // A row that is only in one of the two tables has no mean.
+  // A row that only one of the two tables has gets no mean.
   const Results first = {row, Row(two, {5., "plain"})}, second = {Row(two, {5., "plain"}), Row(two, {3., "noisy"})};
   const Results means = mean_of({&first, &second});
   REQUIRE(means.size() == 1);

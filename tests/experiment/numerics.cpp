@@ -1,4 +1,4 @@
-// The numerics number: this program reproduces the committed one, for each instruction set of this processor.
+// The numerics number: this program must reproduce the committed one, for each instruction set of this processor.
 #include "experiment/numerics.h"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 namespace poslab::test {
 
 #ifndef POSLAB_DOUBLE
-// Sanitizers check memory between a product and the next sum, so GCC does not fuse them: the bits differ.
+// Sanitizers check memory between a product and its sum, so GCC does not fuse the two, and the bits differ.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("numerics: training leaves the bits of the committed number") {
   const std::string before = isa();

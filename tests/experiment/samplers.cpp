@@ -1,4 +1,4 @@
-// Draws in models: once in all, for each layer or sequence, for the parts of a composition; and refusals.
+// Positions drawn in models: once for all, for each layer or sequence, for the parts of a composition; and refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ TEST_CASE("bipe: a segment begins where positions do not grow, and positions bey
   const int C = 8, H = 2;
   const Chosen<Scheme> scheme = choose_encoding("bipe:rows=16"), by_penalty = choose_encoding("bipe:between=alibi");
   const ModelShape shape{.layers = 1, .heads = H, .d_model = C};
-  // "12+34=" and three slots of an answer, with the positions of `restart`
+  // "12+34=" and an answer of three slots, with the positions of `restart`
   const Positions p = Positions::of_tokens(1, {0, 1, 0, 0, 1, 0, 0, 1, 2});
   const std::vector<double> number = {0, 0, 1, 2, 2, 3, 4, 4, 4};
   const Tensor d = scheme->pages.pictures.distances(shape, scheme.choices, p);
@@ -62,7 +62,7 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
     CHECK(largest(100, 200, 8) == 31);
     CHECK(largest(200, 300, 8) == 63);
     CHECK(largest(300, 400, 8) == 63);
-    CHECK(largest(0, 100, 20) == 19);                // a quarter of the pool is fewer than these slots
+    CHECK(largest(0, 100, 20) == 19);                // a quarter of the pool has fewer than 20
     double most = 0;
     for (int n = 0; n < 100; ++n) {
       const Positions p = test_draw(c, 7, n, 1, 8).at_layer(0);
@@ -72,7 +72,7 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
   }
   const RunSpec turns(configure({{"task", "even_pairs"}, {"encoding", "rope"},
                                  {"positions", "randomized:max_position=64,grow=9|sequential"}, {"batch", "1"}}));
-  CHECK(draw_positions(turns, 0, 16).at_layer(0).tokens("test") == count_from(0, 16));   // all that there are
+  CHECK(draw_positions(turns, 0, 16).at_layer(0).tokens("test") == count_from(0, 16));   // the whole pool
   CHECK(draw_positions(turns, 0, 16).at_layer(1).tokens("test") == count_from(0, 16));
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("ids adds the code of each number, shifted by its own number of channe
             doctest::Approx((double(a[size_t(t * C + (m + 4) % C)]) + double(b[size_t(t * C + m)])) / std::sqrt(2.)));
   CHECK(embed("ids:codes=sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})) ==
         embed("sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})));
-  double alike = 0;   // products of 1000 numbers' codes with that of 0: random signs
+  double alike = 0;   // products of the codes of 1000 numbers and of 0: random signs
   for (int n = 1; n <= 1000; ++n) {
     const auto two = embed("ids", Tensor::full({1, 2, C}, 0), Positions::of_tokens(1, {0, double(n)}));
     for (int m = 0; m < C; ++m) alike += double(two[size_t(m)] * two[size_t(C + m)]);
@@ -104,7 +104,7 @@ TEST_CASE("ids adds the code of each number, shifted by its own number of channe
   CHECK(std::abs(alike) < 5 * std::sqrt(1000. * C));
   const auto zero = embed("ids", Tensor::full({1, 2, C}, 0), Positions::of_tokens(1, {0, -0.}));
   CHECK(std::equal(zero.begin(), zero.begin() + C, zero.begin() + C));
-  const Bits first = philox(0, stream(0, Purpose::init, 0));   // of the first parameter of a run with seed 0
+  const Bits first = philox(0, stream(0, Purpose::init, 0));   // draws of the first parameter of a run with seed 0
   int same = 0;
   for (int m = 0; m < C; ++m) same += (zero[size_t(m)] > 0) == bool(first.at[0] >> m & 1);
   CHECK(same < C);
@@ -131,7 +131,7 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
       const Positions& p = inputs.positions.at_layer(0);
       CHECK(p.sequences() == 4);
       for (int b = 0; b < 4; ++b)
-        for (int t = 1; t < 9; ++t)   // a new segment begins where the segment's first number returns
+        for (int t = 1; t < 9; ++t)   // if a segment begins, its first position is the first of all
           if (seen[b * 19 + t] != seen[b * 19 + t - 1] && std::string(positions) != "abacus")
             CHECK(p.tokens("test")[size_t(b * 19 + t)] == p.tokens("test")[size_t(b * 19)]);
       CHECK(std::isfinite(finish_step(state.config, start_step(state, inputs)).loss));
@@ -208,7 +208,7 @@ TEST_CASE("a draw: once for all layers, once for each layer, or once for each se
   CHECK(sequence.at_layer(0).sequences() == 4);
   const Numbers& p = sequence.at_layer(0).tokens("test");
   for (int n = 1; n < 4; ++n) CHECK_FALSE(std::equal(p.begin(), p.begin() + 40, p.begin() + 40 * n));
-  const PositionSample again(randomized, Resample::per_layer, s, 4, 40);   // read in another order
+  const PositionSample again(randomized, Resample::per_layer, s, 4, 40);   // layers are read in another order
   CHECK(again.at_layer(2).tokens("test") == layer.at_layer(2).tokens("test"));
   for (Resample how : {Resample::per_layer, Resample::per_sequence}) {   // without randomness: one draw for all
     const PositionSample plain(choose_sampler("sequential"), how, s, 4, 40);
@@ -294,7 +294,7 @@ TEST_CASE("samplers refuse requests beyond the pool, with a remedy") {
     CHECK_THROWS_AS(draw(0, 3), BadInput);
     CHECK(draw(1, 8).time() == 8);
     if (pool_of(s) > 8)
-      CHECK(draw(1, 9).time() == 9);   // without a pool it counts on
+      CHECK(draw(1, 9).time() == 9);   // without a pool it goes on counting
     else
       CHECK_THROWS_WITH_AS(draw(1, 9),
                            (name + ": 9 slots (input and output) but only 8 positions; " +

@@ -1,4 +1,4 @@
-// Traces of training steps: the updates of parameters are seen and replaced, and nothing else changes.
+// Traces of training steps: updates of parameters can be seen and replaced, and nothing else changes.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// A batch in parts (experiment/training_step.h): the same losses and gradients as the whole batch, except for the order
-// in which gradients are summed.
+// A batch in parts (experiment/training_step.h) gives the losses and gradients of the whole batch, up to the order in
+// which gradients are summed.
 #include <doctest/doctest.h>
 
 #include <cmath>

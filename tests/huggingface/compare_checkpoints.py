@@ -1,12 +1,12 @@
-"""Changes small random checkpoints by transformers in one place each, and reads them with poslab and transformers: the
-logits must be equal, or poslab must refuse. Prints each difference, and a table of all; exit status 1 if any differ.
+"""Changes small random checkpoints of transformers in one place each, and reads them with poslab and transformers: the
+logits must be equal, or poslab must refuse. Prints each difference and a table; the exit status is 1 if any differ.
 
     compare_checkpoints.py PROGRAM [--seed N] [--only llama,t5]      # PROGRAM: poslab_logits of the build
 
-Every tensor is removed, stored twice (under a second name, in a second shard), and gets other values, another shape
-and another dtype; tied tensors are there or not, equal or different, in all combinations; keys of config.json are
-absent, null, or given twice. Where transformers would draw a missing weight at random, poslab must refuse; "alone"
-counts checkpoints that only poslab reads, such as one with a size that is null, which it treats as an absent key.
+Every tensor is removed, stored twice (under a second name, in a second shard), and gets other values, another shape and
+another dtype. Tied tensors are present or not, equal or different, in all combinations. Keys of config.json are absent,
+null, or given twice. If transformers would draw a missing weight at random, poslab must refuse. "alone" counts
+checkpoints that only poslab reads, such as one in which a size is null, which it treats as absent.
 """
 
 import argparse
@@ -53,7 +53,7 @@ MODELS = {
 }
 TIED = {"t5": ["shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"]}
 TIED_DECODER = ["model.embed_tokens.weight", "lm_head.weight"]
-# Keys that a file may have besides or in place of its own, by the kind of model; None is JSON's null.
+# Keys that a file may have in addition to its own or in place of them, by the kind of model; None is JSON's null.
 SAID = {
     "llama": [dict(rope_theta=77.0), dict(rope_theta=77.0, rope_parameters=None), dict(rope_scaling={}),
               dict(rope_scaling=dict(type="linear", factor=2.0)),
@@ -104,7 +104,7 @@ TOKENS, READ = [3, 9, 27, 4, 12, 36, 31, 16, 8, 24, 1, 2, 5, 15], [0, 7, 21, 23,
 
 
 def rounded(tensor):
-    return tensor.bfloat16().float()  # so that a 16-bit copy holds the same values
+    return tensor.bfloat16().float()  # a 16-bit copy then has the same values
 
 
 def make(folder, kind, sizes):
@@ -147,7 +147,7 @@ class Ours:
 
 
 class Folder:
-    """A checkpoint whose parts are changed and put back."""
+    """A checkpoint; its parts can be changed and put back."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -173,7 +173,7 @@ def other(tensor):
 
 
 def changes_of_tensors(f):
-    """(the change in words, a function that writes it) for each tensor and each change."""
+    """Pairs (the change in words, a function that writes the changed checkpoint), for each tensor and each change."""
     for name, t in f.tensors.items():
         rest = {k: x for k, x in f.tensors.items() if k != name}
         short = name.removeprefix("model.")

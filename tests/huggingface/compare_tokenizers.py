@@ -1,10 +1,10 @@
-"""Random tokenizers and texts: does poslab give the tokens and bytes of the libraries?
+"""Random tokenizers and texts: does poslab give the same tokens and bytes as the libraries?
 
     .venv-huggingface/bin/python tests/huggingface/compare_tokenizers.py [--seed N] [--files N] [--texts N]
 
-Draws tokenizer.json files with every step, option and flag that poslab reads, some that it must refuse, and trains
+Draws tokenizer.json files with every step, option and flag that poslab reads, and some that it must refuse. Trains
 models of sentencepiece with random options. poslab must either give the library's tokens for every text, and the same
-bytes for its tokens, or name what it refuses when it loads the file. Needs build/release/poslab_tokens (tokens.cpp).
+bytes for each token, or refuse the file and name the reason. Needs build/release/poslab_tokens (tokens.cpp).
 """
 
 import argparse
@@ -343,13 +343,13 @@ def draw_added(rng, vocabulary):
 
 
 def draw_model(rng, around, texts):
-    """A BPE model, trained on the texts as `around` changes them; then parts of it are removed."""
+    """A BPE model, trained on the texts after the steps of `around`; then parts of it are removed."""
     learner = Tokenizer(models.BPE())
     whole = Tokenizer.from_str(json.dumps(dict(around, model=json.loads(learner.to_str())["model"])))
     whole.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=rng.choice([120, 300, 600]), show_progress=False))
     model = json.loads(whole.to_str())["model"]
     names = sorted(model["vocab"], key=model["vocab"].get)
-    if rng.random() < 0.4:  # some characters are unknown
+    if rng.random() < 0.4:  # makes some characters unknown
         used = {part for m in model["merges"] for part in m}
         names = [n for n in names if n in used or len(n) > 1 or rng.random() < 0.8]
     if rng.random() < 0.7:
@@ -358,7 +358,7 @@ def draw_model(rng, around, texts):
         model["byte_fallback"] = rng.random() < 0.8
         names += [f"<0x{b:02X}>" for b in range(256) if rng.random() < rng.choice([1, 1, 0.97])]
     if rng.random() < 0.3:
-        model["merges"] = model["merges"][:-20]  # tokens that no merge makes
+        model["merges"] = model["merges"][:-20]  # leaves tokens that no merge makes
     if rng.random() < 0.1 and model["merges"]:
         model["merges"] += rng.sample(model["merges"], 3) if len(model["merges"]) > 3 else []
     if rng.random() < 0.3:
@@ -378,7 +378,7 @@ def draw_model(rng, around, texts):
 
 
 def others(rng):
-    """Parts that poslab may refuse, one of which replaces a drawn part."""
+    """Parts that poslab may refuse; each is put in the place of a drawn part."""
     for n in ("NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"):
         yield {"normalizer": {"type": n}}
     yield {"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}}
@@ -506,7 +506,7 @@ Case = collections.namedtuple("Case", "name path texts library wrong")
 
 
 def or_none(work):
-    """A library's answer, or None if it raises an error. Its panics are not derived from Exception."""
+    """A library's answer, or None if it raises an error; its panics are no subclass of Exception."""
     try:
         return work()
     except BaseException as error:
@@ -531,7 +531,7 @@ def compare_json(case, answer, rng, count):
             count["texts at which tokenizers fails"] += 1
         elif mine != theirs:
             case.wrong.append(("tokens", text, mine, theirs))
-    # in the middle of a text, that is, after a letter
+    # in the middle of a text: after a letter
     of = [bytes.fromhex(b) for b in answer["bytes"]]
     decode = lambda ids: or_none(lambda: case.library.decode(ids, skip_special_tokens=False))
     if case.library.decoder is None:  # the library writes a space between any two tokens
@@ -549,7 +549,7 @@ def compare_json(case, answer, rng, count):
 
 
 def tie(its, ids, others):
-    """Whether two readings of a text are equally probable; versions of sentencepiece then choose differently."""
+    """Whether two readings of a text are equally probable; then versions of sentencepiece choose differently."""
     if isinstance(ids, str) or its.decode(ids) != its.decode(others):
         return False
     return abs(sum(map(its.get_score, ids)) - sum(map(its.get_score, others))) < 1e-4
@@ -564,10 +564,10 @@ def compare_sentencepiece(case, answer, rng, count):
         if isinstance(tokens, str):
             count["texts that poslab's sentencepiece refuses: " + tokens.split("] ")[-1]] += 1
         elif tie(its, tokens, theirs):
-            count["texts of which sentencepiece has two equally probable readings"] += 1
+            count["texts with two equally probable readings in sentencepiece"] += 1
         else:
             case.wrong.append(("tokens", text, tokens, theirs))
-    # between two tokens that are no space; <s> and <unk> have one text in the vocabulary and another when decoded
+    # between two tokens that are not spaces; <s> and <unk> have one text in the vocabulary and another when decoded
     of = [bytes.fromhex(b) for b in answer["bytes"]]
     if len(of) != its.get_piece_size():
         case.wrong.append(("size", "", len(of), its.get_piece_size()))
@@ -638,7 +638,7 @@ def main():
     of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     of.add_argument("--seed", type=int, default=1)
     of.add_argument(
-        "--files", type=int, default=400, help="tokenizer.json files, besides those with a part to be refused"
+        "--files", type=int, default=400, help="tokenizer.json files, not counting those that must be refused"
     )
     of.add_argument("--models", type=int, default=48, help="models of sentencepiece")
     of.add_argument("--texts", type=int, default=200, help="texts of each")
@@ -647,7 +647,7 @@ def main():
     asked = of.parse_args()
     rng = random.Random(asked.seed)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    sys.stderr = os.fdopen(os.dup(2), "w")  # panics of tokenizers go to 2, which becomes /dev/null
+    sys.stderr = os.fdopen(os.dup(2), "w")  # the library's panics go to 2, which is now /dev/null
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     temporary = tempfile.TemporaryDirectory()
     folder = pathlib.Path(asked.keep or temporary.name)
@@ -698,7 +698,7 @@ def main():
         print(f"{number} {what}")
     wrong = [c for c in cases if c.wrong]
     for case in wrong:
-        print(f"\n{case.name}: {len(case.wrong)} differences, of which the shortest are")
+        print(f"\n{case.name}: {len(case.wrong)} differences; the shortest are")
         for what, asked_for, mine, theirs in sorted(case.wrong, key=lambda w: len(str(w[1])))[:3]:
             print(f"  {what} of {asked_for!a}\n    poslab  {mine!a}\n    library {theirs!a}")
     print(

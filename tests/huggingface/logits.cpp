@@ -1,7 +1,7 @@
-// Prints the logits that poslab computes with checkpoints, for compare_checkpoints.py. Each line of input is an object
-// with a "folder", "tokens" and, for a T5, "read", the tokens that its decoder has read; each line of output has the
-// logits at all slots, one after the other, or the message of a refusal. If a T5's line has "texts", the output has the
-// tokens of each.
+// Prints the logits that poslab computes with checkpoints, for compare_checkpoints.py. Each input line is an object
+// with a "folder", "tokens" and, for a T5, "read", the tokens that its decoder has read. Each output line has the
+// logits at all slots, slot by slot, or the message of a refusal. If a T5's line has "texts", the output has the tokens
+// of each text.
 #include <iostream>
 
 #include "autograd/tape.h"

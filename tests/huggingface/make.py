@@ -1,4 +1,4 @@
-"""Makes tests/data/huggingface: small random checkpoints of transformers, and its results with them (README.md)."""
+"""Makes tests/data/huggingface: small random checkpoints of transformers, and its results with these (README.md)."""
 
 import json
 import pathlib
@@ -41,7 +41,7 @@ def rope(kind, **more):
 
 sliding, full = "sliding_attention", "full_attention"
 factors = dict(short_factor=[1.0, 1.1, 1.3, 1.7], long_factor=[1.0, 2.0, 3.5, 6.0])
-# name: (the model whose weights it uses, keys of the configuration that differ)
+# name: (the model whose weights it uses, keys that differ in its configuration)
 cases = {
     "llama": ("llama", dict(rope_parameters=rope("default"))),
     "llama_base": ("llama", dict(rope_parameters=dict(rope_type="default", rope_theta=500000.0))),
@@ -58,10 +58,10 @@ cases = {
         "yarn", factor=4.0, original_max_position_embeddings=32, attention_factor=0.8, mscale=0.5))),
     "yarn_plain": ("llama", dict(rope_parameters=rope(
         "yarn", factor=1.0, original_max_position_embeddings=64, attention_factor=1.5))),
-    "yarn_fast": ("llama", dict(rope_parameters=dict(  # all pairs turn more often than beta_fast
+    "yarn_fast": ("llama", dict(rope_parameters=dict(  # all pairs turn faster than beta_fast
         rope_type="yarn", rope_theta=10.0, factor=4.0, original_max_position_embeddings=48, beta_fast=0.05,
         beta_slow=0.01))),
-    "yarn_slow": ("llama", dict(rope_parameters=dict(  # all pairs turn less often than beta_slow
+    "yarn_slow": ("llama", dict(rope_parameters=dict(  # all pairs turn slower than beta_slow
         rope_type="yarn", rope_theta=100.0, factor=4.0, original_max_position_embeddings=16, beta_fast=40.0,
         beta_slow=20.0))),
     "longrope": ("llama", dict(rope_parameters=rope(
@@ -118,7 +118,7 @@ models = {
         head_dim=10, num_hidden_layers=3, query_pre_attn_scalar=16, sliding_window=16,
         layer_types=[sliding, sliding, full]), torch.bfloat16),
 }
-# a cache would hold keys that earlier lengths have turned
+# without a cache, which would hold keys turned for earlier lengths
 anew = [name for name in cases if name == "dynamic" or "longrope" in name]
 
 
@@ -126,11 +126,11 @@ def build(name, more):
     config, model, own, dtype = models[name]
     torch.manual_seed(1)
     fresh = model(config(**{**sizes, **own}))
-    for at, p in fresh.named_parameters():  # biases and gains that are not 0 and 1
+    for at, p in fresh.named_parameters():  # makes biases differ from 0, and gains from 1
         if at.endswith("bias"):
             torch.nn.init.normal_(p, std=0.2)
         if "norm" in at:
-            torch.nn.init.normal_(p, mean=0.0 if name == "gemma3" else 1.0, std=0.1)  # Gemma's gains are 1 + these
+            torch.nn.init.normal_(p, mean=0.0 if name == "gemma3" else 1.0, std=0.1)  # Gemma adds 1 to these
     stored = fresh.to(dtype)
     if more is None:
         return stored
@@ -140,7 +140,7 @@ def build(name, more):
 
 
 def greedy(model, start):
-    """Greedy tokens, each from a pass over the whole text; and the smallest lead of one over the next best."""
+    """Greedy tokens, each from a pass over the whole text, and the smallest lead of a token over the next best."""
     text, lead = start.clone(), float("inf")
     for _ in range(written):
         z = model(text, use_cache=False).logits[0, -1]
@@ -155,7 +155,7 @@ def greedy(model, start):
 @torch.no_grad()
 def case(name):
     model_name, more = cases[name]
-    for draw in range(100):  # until rounding decides none of the written tokens
+    for draw in range(100):  # until no generated token is decided by rounding
         model = build(model_name, more)
         tokens = torch.tensor(np.random.default_rng(draw).integers(0, model.config.vocab_size, T))[None]
         text = greedy(model, tokens[:, :prompt])
@@ -174,8 +174,8 @@ def case(name):
 
 
 def rerope_two_passes(weights, config, tokens, window):
-    """LLaMA with ReRoPE as its author computes it (Su 2023): the logits of all pairs twice, rotated by the distance and
-    rotated as if every distance were `window`, of which each pair takes one."""
+    """LLaMA with ReRoPE as its author computes it (Su 2023). The logits of all pairs are computed twice, rotated by the
+    distance and rotated as if every distance were `window`; each pair uses one of the two."""
     w = {k: v.double().numpy() for k, v in weights.items()}
     heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
     n, d = len(tokens), config["hidden_size"] // heads
@@ -218,7 +218,7 @@ def rerope_two_passes(weights, config, tokens, window):
 def main():
     shutil.rmtree(golden, ignore_errors=True)
     golden.mkdir()
-    torch.set_num_threads(1)  # for models so small
+    torch.set_num_threads(1)  # the models are small
     done = [case(name) for name in cases]
     for model in models:
         build(model, None).save_pretrained(golden / model, max_shard_size="40KB" if model == "llama" else "5GB")

@@ -1,5 +1,5 @@
-"""Reads exported models with transformers: read_back.py FOLDER... . Beside the model each has expected.json with
-"tokens", "logits" of all slots, and "text" with "encoded"; a T5 has "read", its decoder's input, and no text. Prints
+"""Reads exported models with transformers: read_back.py FOLDER... . Each folder also has expected.json with "tokens",
+the "logits" of all slots, and "text" with "encoded"; for a T5 it has "read", the decoder's input, and no text. Prints
 the worst error of a logit, relative to the largest, and fails if it is above 1e-4 or if tokens differ."""
 
 import json

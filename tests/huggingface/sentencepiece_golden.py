@@ -1,4 +1,4 @@
-"""Makes small models of sentencepiece, with the tokens of its library (tests/data/huggingface). Run it with --write."""
+"""Makes small sentencepiece models, with the library's tokens for them (tests/data/huggingface). Run with --write."""
 
 import io
 import json
@@ -9,7 +9,7 @@ import sentencepiece
 from tokenizers_golden import corpus, texts
 
 # As for LLaMA 2: spaces count, digits are single, and characters without a token become bytes. The second model has no
-# bytes, so that there are unknown characters; it also has no space in front, and no <s>.
+# bytes, so some characters are unknown; it also adds no space in front, and no <s>.
 kinds = {
     "bpe": dict(model_type="bpe", vocab_size=400, byte_fallback=True, split_digits=True,
                 allow_whitespace_only_pieces=True, remove_extra_whitespaces=False),

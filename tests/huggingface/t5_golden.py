@@ -1,4 +1,4 @@
-"""Makes tests/data/huggingface/t5: small random T5s by transformers, and its results. Run it with --write."""
+"""Makes tests/data/huggingface/t5: small random T5s of transformers, and its results. Run it with --write."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from tokenizers_golden import corpus
 from transformers import T5Config, T5ForConditionalGeneration, T5Tokenizer
 
 sizes = dict(vocab_size=108, d_model=16, d_kv=4, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0)
-# name: (keys of the configuration, whether the head has its own weights, the stored dtype)
+# name: (keys that differ in the configuration, whether the head has its own weights, the stored dtype)
 models = {
     "v1_0": (dict(), False, torch.float32),
     "v1_1": (dict(feed_forward_proj="gated-gelu", tie_word_embeddings=False), True, torch.bfloat16),
@@ -32,15 +32,15 @@ texts = ["for all lengths of a text", "<extra_id_0> of <extra_id_7>.", "a<extra_
 
 
 def build(name, dtype):
-    """The model as it is stored, computing in dtype."""
+    """The model as it is stored; it computes in dtype."""
     keys, own_head, stored = models[name]
     torch.manual_seed(2)
     model = T5ForConditionalGeneration(T5Config(**sizes, **keys))
     if own_head:
         model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight) * 0.5)
-    with torch.no_grad():  # so that the end of an answer is often likely
+    with torch.no_grad():  # makes the end of an answer often likely
         (model.lm_head if own_head else model.shared).weight[1] *= 3
-    for at, p in model.named_parameters():  # so that gains are not 1
+    for at, p in model.named_parameters():  # makes gains differ from 1
         if "norm" in at:
             torch.nn.init.normal_(p, mean=1.0, std=0.1)
     return model.to(stored).to(dtype).eval()
@@ -51,12 +51,12 @@ def rounded(values):
 
 
 def as_deep(config):
-    """Whether a cache works: transformers gives it only as many layers as the encoder has."""
+    """Whether a cache works: transformers gives the cache only as many layers as the encoder has."""
     return config.num_decoder_layers <= config.num_layers
 
 
 def search(model, tokens, mask, how):
-    """Beam search for each of the two texts alone, as a batch continues until all of its searches end."""
+    """Beam search for each of the two texts alone, because a batch goes on until all of its searches end."""
     all_of = []
     for row, length in enumerate(lengths):
         out = model.generate(tokens[row : row + 1, :length], attention_mask=mask[row : row + 1, :length],
@@ -73,7 +73,7 @@ def search(model, tokens, mask, how):
 def case(name):
     model, exact = build(name, torch.float32), build(name, torch.float64)
     mask = torch.tensor([[int(t < n) for t in range(max(lengths))] for n in lengths])
-    for draw in range(20):  # until rounding decides no word and some searches end early
+    for draw in range(20):  # until no token is decided by rounding and some searches end early
         rng = np.random.default_rng(draw)
         tokens = torch.tensor(rng.integers(2, sizes["vocab_size"], (2, max(lengths)))) * mask
         greedy = search(model, tokens, mask, dict())
@@ -84,7 +84,7 @@ def case(name):
         if same and greedy == search(exact, tokens, mask, dict()) and ends >= 3:
             break
     else:
-        sys.exit(f"{name}: no draw will do")
+        sys.exit(f"{name}: none of 20 draws is usable")
     read = torch.tensor(rng.integers(0, sizes["vocab_size"], (2, 9)))
     read[:, 0] = 0
     out = model(input_ids=tokens, attention_mask=mask, decoder_input_ids=read, use_cache=False)
@@ -97,8 +97,8 @@ def case(name):
 
 
 def write_tokens(folder):
-    """T5's kind of sentencepiece model, and transformers' tokens with it. T5 has rules for many characters; this model
-    has only those that turn a newline and a tab into spaces."""
+    """A sentencepiece model of T5's kind, and transformers' tokens with it. T5 has rules for many characters; this
+    model has only those that turn newlines and tabs into spaces."""
     model = io.BytesIO()
     rules = folder / "rules.tsv"
     rules.write_text("A\t20\n9\t20\n")

@@ -1,4 +1,4 @@
-"""Makes small tokenizers of each kind with the library `tokenizers`, and stores its tokens for some texts."""
+"""Makes small tokenizers of each kind with the library `tokenizers`, and stores the library's tokens for some texts."""
 
 import json
 
@@ -49,7 +49,7 @@ def llama3_tokenizer():
     t = over_bytes(llama3, ["<|begin_of_text|>", "<|endoftext|>"])
     inside = json.loads(t.to_str())
     inside["model"]["ignore_merges"] = True
-    inside["model"]["merges"] = inside["model"]["merges"][:-20]  # so that whole words are tokens that no merge makes
+    inside["model"]["merges"] = inside["model"]["merges"][:-20]  # leaves whole words as tokens that no merge makes
     t = Tokenizer.from_str(json.dumps(inside))
     first = t.token_to_id("<|begin_of_text|>")
     t.post_processor = processors.Sequence([
@@ -59,7 +59,7 @@ def llama3_tokenizer():
 
 
 def olmo2_tokenizer():
-    """Llama 3's splitting into words, by the text between them."""
+    """Llama 3's splitting into words, which removes the text between words."""
     t = over_bytes(llama3, ["<|endoftext|>"])
     t.pre_tokenizer = pre_tokenizers.Sequence([
         pre_tokenizers.Split(Regex(llama3), "removed", invert=True),
@@ -98,14 +98,14 @@ def llama2_tokenizer(newer):
 
 def phi3_tokenizer():
     """Llama 2's tokenizer, with dialogue marks that swallow the white space after them."""
-    t = llama2_tokenizer(False)
+    """Llama 2's tokenizer, with dialogue marks that also take the white space after them."""
     t.add_special_tokens([AddedToken(s, normalized=False, rstrip=True) for s in ("<|user|>", "<|end|>")])
     t.add_special_tokens([AddedToken("<|sep|>", normalized=False, lstrip=True)])
     return t
 
 
 def gemma_tokenizer():
-    """A tokenizer with marks in place of spaces, pieces that end with a space, and tokens that are not special."""
+    """A tokenizer with marks in place of spaces, pieces that end in a space, and tokens that are not special."""
     inside = json.loads(llama2_tokenizer(True).to_str())
     t = Tokenizer.from_str(json.dumps(inside))
     t.normalizer = normalizers.Replace(" ", "\u2581")
@@ -128,7 +128,7 @@ def small_gemma_tokenizer():
 
 
 def write_tokenizers(golden):
-    """The tokenizers as saved, and for each the tokens of all texts, and the tokens that it puts before a text."""
+    """The tokenizers as saved; for each the tokens of all texts, and the tokens that it puts before a text."""
     made = {"qwen2": qwen2_tokenizer(), "llama3": llama3_tokenizer(), "gpt2": gpt2_tokenizer(),
             "llama2": llama2_tokenizer(False), "llama2_newer": llama2_tokenizer(True), "olmo2": olmo2_tokenizer(),
             "phi3": phi3_tokenizer(), "gemma": gemma_tokenizer()}
@@ -142,7 +142,7 @@ def write_tokenizers(golden):
 
 
 def one_step(text, letters, *added, merges=(), **parts):
-    """A tokenizer of single letters with the feature of one case; its tokens for a text, and the text of each token."""
+    """A single-letter tokenizer with the feature of one case, its tokens for a text, and the text of each token."""
     names = dict.fromkeys([*letters, *(left + right for left, right in merges)])
     vocabulary = {name: i for i, name in enumerate(names)}
     new = iter(range(len(vocabulary), 99))
@@ -159,7 +159,7 @@ def one_step(text, letters, *added, merges=(), **parts):
 
 
 def steps():
-    """Cases in which poslab once differed."""
+    """Cases in which poslab once gave other tokens."""
     mark, plain = "\u2581", "ab c\n1\u00e9"
     split = lambda pattern, behavior, invert=False: dict(
         type="Split", pattern=pattern, behavior=behavior, invert=invert)

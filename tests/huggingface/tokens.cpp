@@ -1,6 +1,6 @@
-// Prints poslab's tokens for compare_tokenizers.py. Each line of input is an object with the "path" of a tokenizer.json
-// or tokenizer.model and its "texts"; each line of output has the tokens "before" a text, the tokens of "texts", and
-// the bytes of each token as "bytes", in hexadecimal digits; for a refused file it has the message instead.
+// Prints poslab's tokens for compare_tokenizers.py. Each input line is an object with the "path" of a tokenizer.json or
+// tokenizer.model and its "texts". Each output line has the tokens "before" a text, the tokens of "texts", and the
+// "bytes" of each token in hexadecimal digits; for a refused file it has the message instead.
 #include <fmt/format.h>
 
 #include <iostream>

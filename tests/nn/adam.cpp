@@ -1,4 +1,4 @@
-// AdamW and the schedules of the learning rate against PyTorch: tests/data/adamw.json (tests/torch/test_adamw.py).
+// AdamW and the learning rate schedules against PyTorch: tests/data/adamw.json (tests/torch/test_adamw.py).
 #include <doctest/doctest.h>
 
 #include <cmath>

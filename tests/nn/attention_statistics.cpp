@@ -1,4 +1,4 @@
-// Row statistics of every scheme against its weights and logits in full, and their capture by a model.
+// The row statistics of every scheme against its full weights and logits, and how a model captures them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// max a, -sum a ln a; if there are logits, also their maximum, mean and variance. (B, H, T, 5)
+// max a and -sum a ln a; if there are logits, also their maximum, mean and variance. (B, H, T, 5)
 Tensor written_out(const Tensor& a, const Tensor& s) {
   Tensor y({a.dim(0), a.dim(1), a.dim(2), statistics_per_row});
   const int keys = a.dim(3);
@@ -30,7 +30,7 @@ Tensor written_out(const Tensor& a, const Tensor& s) {
   return y;
 }
 
-// The largest error of the first `n` numbers, relative to those above 1; infinite if one is NaN.
+// The largest error of the first `n` numbers, relative to the number if that is above 1; infinite if one is NaN.
 double off(const Tensor& a, const Tensor& b, int n) {
   double worst = 0;
   for (int64_t row = 0; row < a.rows(); ++row)

@@ -1,4 +1,4 @@
-// The decoder: against an independent one in NumPy, its gradients, and decoding with a cache against the full pass.
+// The decoder: against an independent one in NumPy, its gradients, and decoding with a cache against full passes.
 #include "nn/decoder.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ DecoderSpec small(const std::string& encoding, int key_heads = 2) {
   return s;
 }
 
-// A model with changed weights, as some schemes do nothing with their initial ones.
+// A model whose weights are changed, because with initial weights some schemes do nothing.
 struct Model {
   Params params{3};
   Decoder net;
@@ -52,7 +52,7 @@ Ids part(const Ids& tokens, int from, int to) {
 }
 PositionSample sequential(int time) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
 
-// The largest error of logits in decoding by steps of these sizes, the last of which is repeated.
+// The largest error of logits when decoding in steps of these sizes; the last step is repeated.
 double decoding_error(const DecoderSpec& spec, int time, const std::vector<int>& steps) {
   const Model model(spec);
   const NoGrad still;
@@ -74,7 +74,7 @@ DecoderSpec units(const std::string& encoding) {
   return s;
 }
 
-// The traits of other families than LLaMA, by their names in tests/reference/decoder.py.
+// Traits of families other than LLaMA, by their names in tests/reference/decoder.py.
 void set_form(DecoderSpec& s, const json& of) {
   s.query_key_norm =
       std::map<std::string, QueryKeyNorm>{
@@ -129,7 +129,7 @@ TEST_CASE("decoder: logits, loss and all gradients equal those of an independent
 }
 
 TEST_CASE("decoder: grouped heads equal repeated key heads, in values and gradients, for every scheme") {
-  // 4 query heads read 2 key heads, and are compared with a model in which each key head is written out twice.
+  // 4 query heads read 2 key heads; this is compared with a model that has each key head twice.
   for (const Scheme& scheme : all_encodings()) {
     if (!scheme.make) continue;
     INFO(scheme.name);
@@ -218,8 +218,8 @@ TEST_CASE("decoder: 512 tokens, one at a time, are within 1e-4 of the full pass"
 }
 
 TEST_CASE("decoder: with a scheme that depends on the length, each step of decoding gives the full pass's last row") {
-  // With one layer the keys do not depend on earlier lengths, so decoding is exact even if the base changes every step.
-  // With two layers they do.
+  // With one layer the keys do not depend on earlier lengths, so decoding is exact even if the base changes in every
+  // step. With two layers they do.
   DecoderSpec s = small("dynamic_ntk:length=8");
   REQUIRE(by_length(s));
   CHECK(decoding_error(s, 20, {1}) > 1e-3);
@@ -244,7 +244,7 @@ TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states
     model.net.decode(text(1, 1, 13), 1, {sequential(t), {}}, cache);
   };
   KeyValueCache first = model.net.cache(1, 40), cache = model.net.cache(1, 40);
-  for (int t = 1; t <= 40; ++t) decode(t, first);  // lets the kernels' scratch memory grow to its final size
+  for (int t = 1; t <= 40; ++t) decode(t, first);  // the kernels' scratch memory grows to its final size
   const int64_t before = memory().bytes_in_use;
   for (int t = 1; t <= 40; ++t) {
     decode(t, cache);
@@ -262,7 +262,7 @@ TEST_CASE("decoder: another scheme or temperature at test shares the weights, un
   const Ids tokens = text(1, 10, 13);
   const NoGrad still;
   const Tensor rope = model.net(tokens, 10, {sequential(10), {}});
-  // Leaky ReRoPE with k = 1 is RoPE; ReRoPE with a small window is not
+  // Leaky ReRoPE with k = 1 is RoPE; ReRoPE with a small window is not.
   CHECK(checks::difference(
             model.net.with_encoding(choose_encoding("rerope:window=3,leaky=1"))(tokens, 10, {sequential(10), {}}),
             rope) < same);
@@ -329,12 +329,12 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
       gains += gain, biases += bias;
       if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
     }
-    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's gains are for queries and keys
+    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two gains in a block are those of queries and keys
     CHECK(biases == 2 * 4);
   }
 }
 
-// Only relu has its own kernel. The others are made of ops, and so are all of them if weights are stored in 16 bits.
+// Only relu has a kernel of its own. The others are made of ops, and so is relu if weights are stored in 16 bits.
 TEST_CASE("feed-forward networks without a gate: each activation computes the function of its name") {
   const struct { Activation activation; Tensor (*op)(const Tensor&); } all[] = {
       {Activation::relu, relu}, {Activation::silu, silu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}};

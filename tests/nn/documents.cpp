@@ -1,4 +1,4 @@
-// Packed documents: the model's results for each equal those for the document alone, in training and at test.
+// Packed documents: the model's results for each document equal those for it alone, in training and at test.
 #include "nn/documents.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ DecoderSpec decoder_of(const std::string& encoding, bool units) {
   return s;
 }
 
-// A model with changed weights, as some schemes do nothing with their initial ones.
+// A model whose weights are changed, because with initial weights some schemes do nothing.
 struct Moved {
   Params params{3};
   Decoder net;
@@ -51,9 +51,9 @@ std::vector<int> span_of(const std::vector<int>& all, int from, int to) {
   return {all.begin() + from, all.begin() + to};
 }
 
-struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; whole: from an unpacked window
+struct Compared { double loss = 0, gradient = 0, whole = 0; };   // largest differences; `whole`: to an unpacked window
 
-// The losses of a batch's documents, and the gradient of their sum: packed against one document at a time.
+// Compares the losses of a batch's documents, and the gradient of their sum, packed and one document at a time.
 Compared compared(const DecoderSpec& spec, const std::string& sampler) {
   const Moved model(spec);
   const int64_t all = int64_t(packing.size()) * slots_together;
@@ -187,7 +187,7 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
       CHECK((w.read[size_t(at)] == 'a' || w.read[size_t(at)] == '0' || w.read[size_t(at)] == 'u'));
       for (int t = at; t < at + length; ++t) CHECK(w.expected[size_t(t)] == w.read[size_t(t)] + 1);
       at += length;
-      if (at < 20) CHECK((length == 5 || length == 9));   // a whole file, but for its last token
+      if (at < 20) CHECK((length == 5 || length == 9));   // a whole file without its last token
     }
     cut.push_back(w.documents.back());
   }
@@ -197,7 +197,7 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
         "separator of its documents");
   CHECK(refusal([&] { of_files({"a", "b"}).packed(false, 9, rng); }).find("no document of two tokens") !=
         std::string::npos);
-  // documents within a file: each is the text from one separator of the whole file to the next
+  // documents within a file: each document is the text between two separators of the whole file
   Source lines = of_files({"abcdef\n\n0123456789\nuvwxyz\nabcdef\n"});
   for (int n = 0; n < 50; ++n) {
     const language::Window w = lines.packed(false, 20, rng, "\\n");
@@ -209,7 +209,7 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
   CHECK(refusal([&] { lines.packed(true, 9, rng, "<end>"); }) ==
         "2: separator = <end>: 0 lacks it on the side of the test, or has no whole document there; "
         "name the text between documents");
-  // a single file is cut for the test, and the document that the cut goes through is on neither side
+  // a single file is cut for the test; a document at the cut is on neither side
   std::string stories;
   for (int n = 0; n < 1000; ++n) stories += fmt::format("{:0{}}<end>", n, 3 + 200 * (n % 37 == 0));
   const Text whole{{{"stories", int64_t(stories.size())}}, [stories](const TextFile&, int64_t from, int64_t bytes) {
@@ -225,7 +225,7 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
   CHECK(found.size() >= 999);
   CHECK(documents_of(whole, "<end>").files.size() == 1000);
   CHECK(documents_of(whole, "\n").files.empty());
-  // a separator that straddles two blocks of reading
+  // a separator across two blocks of reading
   const std::string many = std::string((1 << 20) - 2, 'x') + "<end>yy<end>z";
   const Text long_one = documents_of({{{"long", int64_t(many.size())}},
                                       [many](const TextFile&, int64_t from, int64_t bytes) {

@@ -1,4 +1,4 @@
-// Tokens drawn from logits: which can come, how often each comes, and that the seed decides the draw.
+// Tokens drawn from logits: which tokens are possible, how often each is drawn, and that the seed decides the draw.
 #include "nn/generate.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ std::vector<int> counts(const TokenChoice& choice, int draws = 20000) {
   return all;
 }
 
-// Each token comes as often as its weight says, to five standard deviations.
+// Checks that each token is drawn as often as its weight says, to five standard deviations.
 void check_shares(const TokenChoice& choice, const std::vector<double>& weights) {
   double all = 0;
   for (const double w : weights) all += w;
@@ -58,10 +58,10 @@ TEST_CASE("tokens come as often as their probabilities say") {
   check_shares({.top_k = 3}, {0, e * e, e, e * e, 0});
   check_shares({.top_k = 2}, {0, 1, 0, 1, 0});
   check_shares({.top_k = 99}, {1, e * e, e, e * e, 1 / e});
-  // the two most probable tokens have 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783 of the probability
+  // the two most probable tokens together have the probability 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783
   check_shares({.top_p = 0.78}, {0, 1, 0, 1, 0});
   check_shares({.top_p = 0.79}, {0, e * e, e, e * e, 0});
-  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // the first two have 0.845 of what top_k leaves
+  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // two have 0.845 of what top_k leaves
   check_shares({.top_p = 1e-9}, {0, 1, 0, 0, 0});
 }
 
@@ -103,11 +103,11 @@ TEST_CASE("the same seed writes the same text, another seed another one") {
   CHECK(first == written(net, {1, 2, 3}, wanted));
   wanted.seed = 4;
   CHECK(first != written(net, {1, 2, 3}, wanted));
-  // an embedding may have more rows than there are tokens
+  // an embedding may have more rows than the text has kinds of tokens
   wanted.tokens = 5, wanted.count = 60;
   for (const int token : written(net, {1, 2, 3}, wanted)) CHECK(token < 5);
   wanted.tokens = 0;
-  // a longer text begins with the same tokens
+  // a longer text begins with the shorter one
   wanted.seed = 3, wanted.count = 10;
   CHECK(written(net, {1, 2, 3}, wanted) == std::vector<int>(first.begin(), first.begin() + 10));
 }

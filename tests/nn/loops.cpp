@@ -1,4 +1,4 @@
-// A model that runs its layers several times: the results of each loop, its time and memory, other loops at test.
+// A model that runs its layers several times: the results of each loop, its time and memory, and other loops at test.
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -43,7 +43,7 @@ TEST_CASE("loops: each begins with the states of the one before and the embeddin
     const Ids tokens({2, 6}, {0, 1, 1, 0, 2, 2, 1, 0, 1, 0, 2, 2});
     const Chosen<Sampler> counted = sampler_for(spec.encoding, choose_sampler("sequential"));
     const PositionSample draw(counted, Resample::per_forward, {}, 1, 6);
-    Trace all({"embedding", "block*.out"});   // including the outputs of attention
+    Trace all({"embedding", "block*.out"});   // also the outputs of attention
     const Tensor logits = model(tokens, 6, {draw, {}, &all});
     CHECK(all.captured.size() == 13);
     CHECK(all.captured.count("block5.out"));
@@ -157,7 +157,7 @@ TEST_CASE("loops = length: a trace has the blocks of one string, or those that a
   const State s(looped({{"loops", "length"}, {"layers", "2"}}));
   CHECK(pca(s, {6, 3}, 2).layers.size() == 6);
   for (const AttentionMaps& maps : attention_maps(s, {6, 3})) CHECK(maps.layers.size() == 6);
-  CHECK(ask(s, {1, 0, 1, 1}, Asking{}).attention.size() == 8 * 2 * 5 * 5);   // blocks, heads, pairs of slots
+  CHECK(ask(s, {1, 0, 1, 1}, Asking{}).attention.size() == 8 * 2 * 5 * 5);   // blocks x heads x pairs of slots
   CHECK_THROWS_WITH_AS(ask(s, {1, 0, 1, 1}, Asking{.silenced = {{8, 0}}}),
                        "head 0 of layer 8, counted from 0, of a model of 8 layers with 2 heads; name one that it has",
                        BadInput);
@@ -170,7 +170,7 @@ TEST_CASE("loops: dropout draws anew in each, and gradients equal finite differe
     return s.net(in.batch.tokens, 1, {in.positions, {rate, stream(1, Purpose::dropout, 0)}});
   };
   CHECK(checks::difference(logits(real(0.5)), logits(0)) > 1e-3);
-  if (sizeof(real) == 4) return;   // the rest needs double precision
+  if (sizeof(real) == 4) return;   // finite differences need double precision
   const auto loss = [&] { return cross_entropy(logits(0), in.batch.targets); };
   s.params.clear_grads();
   backward(loss());
@@ -207,10 +207,10 @@ TEST_CASE("loops: the estimate of memory and time includes them") {
     CHECK(footprint(c).step > 4 * footprint(once).step);
     CHECK(work(c).step > 5 * work(once).step);
     RunSpec grown = c, most = c;
-    grown.set("loops", "length"), most.set("loops", "40");   // 40: the longest input in training
+    grown.set("loops", "length"), most.set("loops", "40");   // 40: the longest training input
     CHECK(footprint(grown).step == footprint(most).step);
     CHECK(work(grown).step == doctest::Approx(work(most).step * 0.6).epsilon(0.2));
-    CHECK(work(grown).test < work(most).test / 2);            // to length 12
+    CHECK(work(grown).test < work(most).test / 2);            // tests reach length 12
   }
 }
 

@@ -1,6 +1,5 @@
 // The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model in
-// tests/reference/, for every encoding, from golden files. tests/reference/README.md says how these files are
-// made.
+// tests/reference/, for every encoding, from golden files. tests/reference/README.md says how to make these.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab/hub/t5_hf_model.cpp
-// compares it with checkpoints that transformers wrote.
+// compares it with checkpoints written by transformers.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct Model {
   explicit Model(const T5Spec& s) : net(params, s) {
     params.pack();
     uint32_t which = 400;
-    for (const Params::Entry& e : params.entries()) {  // changes them, as some schemes do nothing with initial weights
+    for (const Params::Entry& e : params.entries()) {  // with initial weights some schemes do nothing
       const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.1);
       for (int64_t i = 0; i < moved.size(); ++i) e.tensor.data()[i] += moved.data()[i];
     }
@@ -55,11 +55,11 @@ Ids rows(const Ids& tokens, const std::vector<int>& which) {
 
 const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 
-// Whether a model can have the scheme: decoding has to equal the full pass without a causal mask.
+// Whether a T5 can have the scheme: decoding must equal the full pass without a causal mask.
 bool fits(const T5Spec& s) { return s.encoding->causal_only(s.encoding.choices).empty(); }
 bool by_length(const T5Spec& s) { return s.encoding->laws(s.shape(true), s.encoding.choices).by_length; }
 
-// The largest error of decoding token by token after sources of 9 tokens, of which the first `lengths` are real.
+// The largest error of decoding token by token after sources of 9 tokens; the first `lengths` of each are no padding.
 double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   const Model model(spec);
   const NoGrad still;
@@ -188,7 +188,7 @@ TEST_CASE("t5: the encoder keeps no tensor of T T numbers") {
   const int T = 6000;
   const int64_t before = memory().bytes_held;
   model.net.encode(text("source", 1, T, 13), {}, {sequential(T), {}});
-  CHECK(memory().bytes_held - before < int64_t(T) * T);  // a quarter of one head's logits
+  CHECK(memory().bytes_held - before < int64_t(T) * T);  // a quarter of the bytes of one head's logits
 }
 
 TEST_CASE("t5: another scheme or temperature at test shares the weights, unless it has parameters") {
@@ -201,7 +201,7 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, unless 
   };
   const Tensor sharp = logits(model.net.at_temperature(choose_temperature("log_n:length=3")));
   CHECK(checks::difference(sharp, logits(model.net)) > 1e-3);
-  // Without biases, T5 is NoPE whose logits lack the factor 1 / sqrt(D).
+  // Without biases, T5 is NoPE without the factor 1 / sqrt(D) on the logits.
   for (const char* name : {"encoder.encoding.table", "decoder.encoding.table"}) {
     const Tensor& table = model.params.at(name);
     std::fill_n(table.data(), table.size(), real(0));
@@ -224,7 +224,7 @@ TEST_CASE("t5: initial results are the same with and without 1 / sqrt(D), as W_q
   CHECK(checks::difference(logits("t5:unscaled"), logits("rope")) > 1e-3);
 }
 
-// Elements that a residual sum leaves unchanged were dropped; the site of each draw decides which.
+// Elements that a residual sum leaves unchanged were dropped; the site of a draw decides which ones.
 TEST_CASE("t5: each draw of dropout in a pass has its own site, and the decoder's sites follow the encoder's") {
   const Model model(tiny());
   const NoGrad still;
@@ -284,7 +284,7 @@ TEST_CASE("t5: what does not fit is refused") {
 
 namespace {
 
-// All texts with which beam search may end, the best first, by the logits of the full pass.
+// All texts with which beam search may end, the best one first, by the logits of the full pass.
 std::vector<Hypothesis> all_answers(const T5& net, const Tensor& states, const T5Generation& g) {
   const int V = net.spec().vocabulary;
   std::vector<Hypothesis> ended, open = {{{}, 0}};
@@ -335,7 +335,7 @@ TEST_CASE("t5: with as many beams as there are texts, beam search finds all text
         CHECK(found[0][n].score == doctest::Approx(expected[n].score).epsilon(1e-4));
       }
     }
-  // With early stopping `on` it ends once that many are finished: here after one token, as each ends a text.
+  // With early stopping `on` it ends once that many texts are finished: here after one token, which always ends a text.
   T5Generation at_once{.count = 3, .beams = 2, .early_stopping = EarlyStopping::on, .ends = {0, 1, 2, 3}};
   const auto found = beam_search(model.net, states, {}, at_once);
   REQUIRE(found[0].size() == 2);

@@ -1,4 +1,4 @@
-// Traces: observation changes no bit, replaced values enter the rest of the computation, and gradients pass through.
+// Traces: seeing a value changes no bit, replaced values enter the rest of the computation, gradients flow through.
 #include "nn/trace.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ constexpr int B = 2, T = 6, H = 2, D = 4, C = H * D;
 PositionSample sequential(int time = T) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
 Ids tokens(const char* name = "tokens") { return Ids({B, T}, formula::integers(name, B * T, 5)); }
 
-// A model of one kind, as a function from a trace to logits.
+// A model of one kind, as a function that maps a trace to logits.
 struct Traced {
   std::string kind;
   Params params{3};
@@ -66,7 +66,7 @@ std::vector<Traced> all_models() {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-// Replaces the weights of head 0 by uniform ones.
+// Replaces the attention weights of head 0 by uniform weights.
 Tensor even_head_0(const std::string&, const Tensor& x) {
   const Tensor even = Tensor::full({x.dim(0), 1, x.dim(2), x.dim(3)}, real(1) / real(x.dim(3)));
   return concat({even, slice(x, 1, 1, x.dim(1))}, 1);
@@ -228,7 +228,7 @@ TEST_CASE("trace: gradients of all activations are finite differences" * doctest
     backward(loss_of(m.run(&sees)));
     int checked = 0;
     for (const auto& [name, x] : sees.captured) {
-      if (last_part(name) == "statistics" || last_part(name) == "weights") continue;  // they have no gradient
+      if (last_part(name) == "statistics" || last_part(name) == "weights") continue;  // these have no gradient
       CAPTURE(name);
       const std::vector<real> gradient = x.grad().values();
       for (int64_t e = 0; e < x.size(); e += std::max<int64_t>(1, x.size() / 5)) {

@@ -1,4 +1,4 @@
-// The whole model: size, equivariance, memory, and the same results however the work is split.
+// The whole model: its size, equivariance and memory, and equal results however the work is split.
 #include "nn/transformer.h"
 
 #include <doctest/doctest.h>
@@ -119,8 +119,8 @@ TEST_CASE("results that nothing reads are not computed, and the rest is the same
     }
 }
 
-#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is an allocation of its own
-// On one thread: with several, a later step may give a thread its first large piece, which needs scratch memory.
+#ifndef __SANITIZE_ADDRESS__   // with it, every buffer is a separate allocation
+// On one thread: of several, one may get its first large piece in a later step, and then needs scratch memory.
 TEST_CASE("after the first steps a training step asks the system for no memory") {
   const int were = threads();
   set_threads(1);
