@@ -516,7 +516,7 @@ def or_none(work):
 
 
 def text_of(of, ids):
-    """The text of poslab's bytes; None if a character is cut, which each library replaces by U+FFFD in its own way."""
+    """The text of poslab's bytes; None if a character is cut off, since libraries replace it by U+FFFD differently."""
     try:
         return b"".join(of[i] for i in ids).decode()
     except UnicodeDecodeError:

@@ -97,8 +97,8 @@ def llama2_tokenizer(newer):
 
 
 def phi3_tokenizer():
-    """Llama 2's tokenizer, with dialogue marks that swallow the white space after them."""
     """Llama 2's tokenizer, with dialogue marks that also take the white space after them."""
+    t = llama2_tokenizer(False)
     t.add_special_tokens([AddedToken(s, normalized=False, rstrip=True) for s in ("<|user|>", "<|end|>")])
     t.add_special_tokens([AddedToken("<|sep|>", normalized=False, lstrip=True)])
     return t

@@ -1,4 +1,4 @@
-// Checkpoints of a model on the GPU, emulated where the machine has no GPU.
+// Checkpoints of a model on the GPU, which is emulated if the machine has none.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_CASE("cuda: a run that moves between devices keeps its rounding") {
   const std::string bytes = checkpoint_bytes(gpu);
   State cpu = checkpoint_state(bytes, "test", "cpu");
   CHECK(cpu.config["matmul"] == "bf16");
-  State fp32(tiny_config({{"batch", "4"}, {"train_length", "3"}}));      // the same weights, without rounding
+  State fp32(tiny_config({{"batch", "4"}, {"train_length", "3"}}));      // the same weights, but no rounding
   Checkpoint(bytes, "test").read_into(fp32.params, fp32.adam);
   const double there = gpu_step(gpu).loss, here = gpu_step(cpu).loss, unrounded = gpu_step(fp32).loss;
   CHECK(std::abs(here - there) < 1e-4);
@@ -81,8 +81,8 @@ TEST_CASE("cuda: the benchmark's model gives the CPU's answer to every line") {
   }
 }
 
-// No kernel sums in a random order. Emulated, the order is always the same, so this finds only memory that is read
-// before it is written.
+// No kernel sums in a random order. The emulation always has the same order, so there this test finds only memory that
+// is read before it is written.
 TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
   add_backend(Device::cuda, cuda::as_backend());
 #ifdef POSLAB_EMULATE
@@ -110,7 +110,7 @@ TEST_CASE("cuda: runs of every kind continue on the other device, and are tested
   add_backend(Device::cuda, cuda::as_backend());
   const OneThread one;
   const TemporaryFolder folder;
-  for (bool from_gpu = true; const SmallKind& k : small_kinds()) {   // every second kind from the CPU to the GPU
+  for (bool from_gpu = true; const SmallKind& k : small_kinds()) {   // every second kind begins on the CPU
     const char *from = from_gpu ? "cuda" : "cpu", *to = from_gpu ? "cpu" : "cuda";
     from_gpu = !from_gpu;
     const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
@@ -146,7 +146,7 @@ TEST_CASE("cuda: a refusal for lack of memory names options with which the run f
   add_backend(Device::cuda, cuda::as_backend());
   const Settings text = {{"text", "copy_grammar"}},
                  deep = {{"task", "reverse_string"}, {"encoding", "rope"}, {"layers", "256"}, {"d_model", "128"}};
-  struct Large { const Kind& kind; Settings model, size; std::string remedy; };    // many inputs, or long ones
+  struct Large { const Kind& kind; Settings model, size; std::string remedy; };    // many inputs, or long inputs
   const Large all[] = {
       {language_kind(), text, {{"batch", "65536"}, {"train_length", "1024"}}, "accumulate"},
       {language_kind(), text, {{"batch", "1"}, {"train_length", "1048576"}}, "train-length"},

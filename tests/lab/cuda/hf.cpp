@@ -1,4 +1,4 @@
-// Checkpoints of the Hugging Face form on the GPU, emulated if the machine has none: 16-bit matrices keep 16 bits.
+// Checkpoints in Hugging Face format on the GPU, emulated if the machine has none: 16-bit matrices stay 16-bit.
 #include <doctest/doctest.h>
 
 #include "autograd/ops.h"
@@ -26,7 +26,7 @@ TEST_CASE("cuda: stored matrices give the CPU's results, for few rows and many, 
   REQUIRE(cuda_is_there);
   const OneThread one;
   const Quick quick;
-  std::vector<uint32_t> numbers;                           // also as pairs of 16-bit numbers: none is NaN, huge or tiny
+  std::vector<uint32_t> numbers;                           // even as pairs of 16-bit numbers none is NaN, huge or tiny
   for (uint32_t n = 0; n < 1 << 17; ++n) numbers.push_back(0x3C003C00u ^ (n * 2654435761u & 0x83FF83FFu));
   for (const StoredAs as : {StoredAs::float32, StoredAs::bfloat16, StoredAs::float16})
     for (const auto& [in, out] : {std::pair{1, 1}, {33, 7}, {64, 96}, {72, 130}, {520, 65}})
@@ -70,7 +70,7 @@ TEST_CASE("cuda: a checkpoint has the CPU's logits and text, and its matrices ta
       return text;
     };
     CHECK(written(there.net) == written(here.net));
-    CHECK(cuda::recordings() > recorded);                  // a bucket, also with windows; again if the pool grew
+    CHECK(cuda::recordings() > recorded);                  // one bucket, with windows too; again if the pool grew
     CHECK(cuda::recordings() <= recorded + 2);
   }
 }

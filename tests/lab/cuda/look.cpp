@@ -1,5 +1,5 @@
-// Tools that look into a trained model, on the GPU against the CPU: traces, inspect, align, calibrate, ask and view.
-// Where the machine has no GPU it is emulated, and every read of its memory by the host is refused.
+// Tools that look into a trained model, on the GPU against the CPU: traces, inspect, align, calibrate, ask and view. If
+// the machine has no GPU, it is emulated, and the host must not read its memory.
 #include <doctest/doctest.h>
 
 #include <charconv>
@@ -23,7 +23,7 @@
 namespace poslab::test {
 namespace {
 
-// "" if two texts are equal, except for rounding in their numbers; otherwise both texts from the first difference on.
+// "" if two texts are equal up to rounding in their numbers; otherwise both texts from the first difference on.
 std::string parted(const std::string& a, const std::string& b) {
   const char *x = a.data(), *y = b.data();
   const char *const x_end = x + a.size(), *const y_end = y + b.size();
@@ -93,7 +93,7 @@ TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts a
       const Ids tokens({2, 6}, {1, 2, 0, 2, 1, 0, 0, 1, 2, 0, 1, 2});
       Trace trace({"*"});
       std::map<std::string, int> calls;
-      const auto on_host = [&](const std::string& name, const Tensor& x) {       // as a function of Python
+      const auto on_host = [&](const std::string& name, const Tensor& x) {       // like a function in Python
         ++calls[name];
         return (x.to(Device::cpu) * 2).to(x.device());
       };
@@ -118,7 +118,7 @@ TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts a
     }
     CHECK(difference(replaced.at("result"), traced("cpu", true).at("result"), 1) < 1e-4);
     CHECK(difference(replaced.at("result"), there.at("result"), 1) > 1e-3);
-    const auto texts = [&](const char* device) {           // or why it has none
+    const auto texts = [&](const char* device) {           // the texts, or why there are none
       const Opened opened = open_model(model, device);
       const auto text = [&](const auto& work) {
         std::string made;
@@ -131,7 +131,7 @@ TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts a
     };
     CHECK(texts("cuda") == texts("cpu"));
   }
-  CHECK(refusals == 2 * (3 + 5));                          // only three models write, and only the T5 answers
+  CHECK(refusals == 2 * (3 + 5));                          // only three models generate, and only the T5 answers
 }
 
 TEST_CASE("cuda: inspect, align, calibrate and ask give the CPU's results for a run of any kind") {

@@ -1,5 +1,5 @@
 // Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits of trials trained
-// alone, also if they run at the same time on a GPU (emulated if there is none), and if one or all are interrupted.
+// alone, even if they run at the same time on a GPU (emulated if there is none), and if one or all are interrupted.
 #include "lab/runs/sweep/population.h"
 
 #include <fstream>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Five trials on the GPU: two seeds with two learning rates, and one of another shape.
+// Five trials on the GPU: two seeds with two learning rates each, and one trial of another shape.
 const std::string on_gpu = R"(task = "reverse_string"
 encoding = "relative"
 positions = "randomized"
@@ -59,7 +59,7 @@ struct Population {
     train_population(trials, SweepFolder(out), {}, [&](const Trial& t, int status) { statuses[t.id] = status; });
     return statuses;
   }
-  // The files of each trial, trained alone on a single thread.
+  // The files of each trial when it is trained alone, on one thread.
   std::map<std::string, std::string> alone(const std::string& out, std::set<const Trial*> left_out = {}) const {
     fs::create_directories(out);
     std::map<std::string, std::string> all;
@@ -91,10 +91,10 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
   CHECK(different.size() == 5);
 
   const int64_t held = memory(Device::cuda).bytes_held;
-#ifdef POSLAB_EMULATE                      // a process that is forked from one with a GPU cannot use it
+#ifdef POSLAB_EMULATE                      // a process forked from one that uses a GPU cannot use it
   const pid_t child = fork();
   if (child == 0) five.train(out), _exit(0);
-  CHECK(eventually([&] { return five.all_have(out, "clock.jsonl"); }));           // each has saved something
+  CHECK(eventually([&] { return five.all_have(out, "clock.jsonl"); }));           // each trial has saved something
   kill(child, SIGKILL);
   int raw = 0;
   CHECK(waitpid(child, &raw, 0) == child);
@@ -106,8 +106,8 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ask_to_stop(SIGUSR1);
   });
-  const std::map<std::string, int> stopped = five.train(out);  // without the trials that had not begun
-  stops.join();                                                // the signal may come after all have ended
+  const std::map<std::string, int> stopped = five.train(out);  // trials that had not begun are missing
+  stops.join();                                                // the signal may come after all trials have ended
   forget_stop();
   for (const auto& [id, status] : stopped) CHECK((status == 0 || status == 128 + SIGUSR1));
 
@@ -157,7 +157,7 @@ TEST_CASE("cuda: a queue has its own memory, and a limit") {
       CHECK_THROWS_AS(OwnQueue{Device::cuda}, Failure);
     }).join();
   CHECK(numbers[0] > 0);
-  CHECK(numbers[1] == numbers[0]);                                           // returned, and used again
+  CHECK(numbers[1] == numbers[0]);                                           // memory was returned and used again
   CHECK(queue_number() == 0);
   CHECK(memory(Device::cuda).bytes_in_use == in_use);
 }
@@ -179,7 +179,7 @@ TEST_CASE("cuda: models that are trained one after the other, each in its own th
 }
 #endif
 
-// -- the program itself, on the CPU: trials one after the other, in a process of the worker ---------------------------
+// -- the program itself, on the CPU: trials one after the other, in a child process of the worker --------------------
 
 TEST_CASE("population: on the CPU a sweep has the same results, also if its process is killed") {
   const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Text on disk: which files count, how little of a corpus is in memory, and the file of a vocabulary.
+// Text on disk: which files count, how little of a corpus is held in memory, and the vocabulary file.
 #include <sys/resource.h>
 
 #include <fstream>
@@ -101,7 +101,7 @@ TEST_CASE("a text that cannot be used is refused in one line") {
 TEST_CASE("a corpus of gigabytes takes no memory") {
   const TemporaryFolder folder;
   write(folder / "huge.txt", std::string(8192, 'x'));
-  fs::resize_file(folder / "huge.txt", int64_t(8) << 30);  // sparse: it takes no disk space either
+  fs::resize_file(folder / "huge.txt", int64_t(8) << 30);  // a sparse file takes no disk space either
   write(folder / "other.txt", std::string(5000, 'y'));
   const double before = peak_megabytes();
   const Corpus c = open_corpus(folder.path);
@@ -194,7 +194,7 @@ TEST_CASE("a run of a language model: its options are TOML, and changed or missi
   Rng rng(stream(1, Purpose::tokens, 0));
   const auto window = [&] { return refusal([&] { open_lm(path).learner->source->window(true, 8, rng); }); };
   CHECK(window() == "");
-  // The whole text is compared, whichever side the test reads; its tokens are known without the file.
+  // The whole text is compared, whichever part the test reads; its tokens are known without the file.
   const auto other_text = [&](const char* file, const std::string& content, const std::string& difference) {
     const std::string at = folder / "texts/" + file, before = fs::exists(at) ? read_file(at) : "";
     content.empty() ? void(fs::remove(at)) : write(at, content);

@@ -1,4 +1,4 @@
-// Files are replaced as a whole or not at all, also through links; devices and pipes are written to.
+// Files are replaced as a whole or not at all, through links too; devices and pipes are written to.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ TEST_CASE("a link remains, and the file that it points to is replaced") {
   std::string before;
   CHECK((reader >> before && before == "old"));  // replaced, not overwritten: an open reader still reads the old file
   CHECK(std::distance(fs::directory_iterator(folder / "far/away"), {}) == 1);
-  fs::create_symlink("later", folder / "ahead");  // to a file that does not exist yet
+  fs::create_symlink("later", folder / "ahead");  // it points to a file that does not exist yet
   write_file(folder / "ahead", "first");
   CHECK(read_file(folder / "later") == "first");
   CHECK(fs::is_symlink(folder / "ahead"));

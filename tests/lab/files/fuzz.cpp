@@ -1,5 +1,5 @@
-// Untrusted files: whatever a file holds, reading it ends soon, and either works or raises one of our errors. The
-// targets of tools/fuzz (tests/tools/fuzz/target.h) read earlier finds, and their seeds with bytes changed.
+// Untrusted files: whatever a file contains, reading it ends soon, and either works or throws one of our errors. The
+// targets of tools/fuzz (tests/tools/fuzz/target.h) read earlier finds, and their seeds with some bytes changed.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A file with some bytes flipped, removed, doubled, or replaced by a number or character that often breaks parsers.
+// A file with some bytes flipped, removed, doubled, or replaced by numbers and characters that often break parsers.
 std::string mutated(std::string bytes, Rng& rng) {
   const auto below = [&](size_t n) { return size_t(rng.uniform() * double(n)); };
   static const std::string words[] = {
@@ -48,7 +48,7 @@ std::string mutated(std::string bytes, Rng& rng) {
   return bytes;
 }
 
-// Help and shell completions go to the standard output.
+// Hides the standard output, to which help and shell completions go.
 struct Silent {
   const int before = (std::fflush(stdout), dup(STDOUT_FILENO));
   Silent() {

@@ -1,5 +1,5 @@
-// A stop in the middle of a step (core/stop.h): the step is abandoned at once, the checkpoint has the last whole step,
-// and a run resumed from it has the same bits.
+// A stop in the middle of a step (core/stop.h): the step is abandoned at once, the checkpoint has the last complete
+// step, and a run resumed from it has the same bits.
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -35,7 +35,7 @@ double seconds_of_children() {
   return seconds(all.ru_utime) + seconds(all.ru_stime);
 }
 
-// In the program the flag stays set until it ends; these tests continue, so it is reset. No progress is shown.
+// In the program the flag stays set until it ends; these tests go on, so it is reset. No progress is shown.
 struct Calm {
   Calm() {
     std::fflush(stderr);
@@ -48,7 +48,7 @@ struct Calm {
   int threads_before = threads(), said_before = ::dup(STDERR_FILENO);
 };
 
-// A layer that attends as another and calls `passed` twice a step: in the forward pass and in the backward pass.
+// A layer that attends like another one and calls `passed` twice a step: in the forward and in the backward pass.
 struct Watched : Encoding {
   std::unique_ptr<Encoding> real_one;
   std::function<void()> passed;
@@ -93,7 +93,7 @@ TEST_CASE("stop: in the middle of a step, forward or backward; the run then cont
   const RunFolder undisturbed = RunFolder::create(folder / "undisturbed", whole);
   train(undisturbed, whole);
   while (six.adam.step < 6) finish_step(c, start_step(six, draw_step(c, six.adam.step)));
-  REQUIRE(c.whole("layers") == 2);  // so a step calls it four times: forward in layers 0 and 1, backward in 1 and 0
+  REQUIRE(c.whole("layers") == 2);  // four calls a step: forward in layers 0 and 1, backward in 1 and 0
   for (int thread_count : {1, 2})
     for (int place = 0; place < 4; ++place) {
       CAPTURE(thread_count);
@@ -110,7 +110,7 @@ TEST_CASE("stop: in the middle of a step, forward or backward; the run then cont
       } catch (const Interrupted& e) { said = e.what(); }
       CHECK(
           holds(said, "stopped in the middle of step 7 of 9, and all steps before it are saved; go on with `po"));
-      CHECK(passed == 6 * 4 + place + 1);  // nothing was computed afterwards
+      CHECK(passed == 6 * 4 + place + 1);  // nothing was computed after the stop
       CHECK(tape_length() == 0);
       stop_requested = false;
       CHECK(file(run, "checkpoint.safetensors") == checkpoint_bytes(six));  // step 4 was due; 5 and 6 are not lost
@@ -132,7 +132,7 @@ TEST_CASE("stop: kernels skip their remaining pieces, and then nothing reads the
       std::atomic<int> done = 0;
       stop_requested = false;
       parallel_for(1000, [&](int64_t) {
-        if (++done >= 10) stop_requested = true;  // on any thread: the one with the tenth piece may be asleep
+        if (++done >= 10) stop_requested = true;  // on any thread: the one with the tenth piece may not run
       });
       return done.load();
     };
@@ -146,7 +146,7 @@ TEST_CASE("stop: kernels skip their remaining pieces, and then nothing reads the
     Stoppable(true).complete();  // nothing was skipped
     Stoppable whole(true);
     {
-      const Stoppable trace(false);  // its result is needed whole, but by then the enclosing one is useless
+      const Stoppable trace(false);  // this one may not stop, but the enclosing one has stopped already
       CHECK(pieces_done() < 1000);
     }
     CHECK(pieces_done() < 1000);
@@ -194,13 +194,13 @@ TEST_CASE("stop: SIGTERM and Ctrl-C end a step of several minutes within two sec
     const double before = p->processor_seconds();
     REQUIRE(eventually([&] { return p->processor_seconds() > before + 0.5; }));       // the step has begun
   }
-  double used = 0;                                               // of both processes, as others may run, too
+  double used = 0;                                               // of both processes only: others may run
   for (auto& [signal, p] : all) used -= p->processor_seconds();
   for (auto& [signal, p] : all) p->send(signal);
   const double others = seconds_of_children();
   for (auto& [signal, p] : all) CHECK(p->status() == 128 + signal);
   used += seconds_of_children() - others;
-  CHECK(used < 20);                                              // two seconds for each, if no tool slows it down
+  CHECK(used < 20);                                              // two seconds each, unless a tool slows them down
   for (auto& [signal, p] : all) {
     CHECK(holds(p->output(), "stopped in the middle of step 1 of 40, and all steps before it are saved"));
     CHECK(read_file(folder / std::to_string(signal) + "/checkpoint.safetensors") == checkpoint_bytes(State(c)));

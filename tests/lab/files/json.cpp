@@ -1,5 +1,5 @@
-// JSON from strangers (lab/files/json.h): read like any other, and refused if it is nested too deeply or has a key
-// twice.
+// JSON from untrusted files (lab/files/json.h): read like any other JSON, and refused if it is nested too deeply or has
+// a key twice.
 #include <map>
 #include <set>
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string brackets(int deep) { return std::string(size_t(deep), '[') + std::string(size_t(deep), ']'); }
 
-// The sources of the program, by path.
+// The program's source files, {path: text}.
 std::map<std::string, std::string> sources() {
   std::map<std::string, std::string> all;
   for (const char* folder : {"lab", "apps", "python", "experiment"})
@@ -56,7 +56,7 @@ TEST_CASE("JSON: an object of 200,000 keys is read at once, and a stop ends it")
   std::string text = "{";
   for (int n = 0; n < 200000; ++n) text += fmt::format("\"key{}\": {},", n, n);
   text.back() = '}';
-  CHECK(parse_json(text, "t").size() == 200000);  // takes minutes if each key is compared with all before it
+  CHECK(parse_json(text, "t").size() == 200000);  // would take minutes if each key were compared with all earlier ones
   stop_requested = true;
   CHECK_THROWS_AS(parse_json(text, "t"), Stopped);
   stop_requested = false;
@@ -79,7 +79,7 @@ TEST_CASE("JSON: a long value is shown in part, and no character is cut") {
 }
 
 TEST_CASE("JSON is parsed in one place, and files are opened for reading in one place") {
-  const std::set<std::string> may_open = {"lab/files/memory.cpp", "lab/files/version.cpp"};  // files of the system
+  const std::set<std::string> may_open = {"lab/files/memory.cpp", "lab/files/version.cpp"};  // these open system files
   for (const auto& [path, text] : sources()) {
     for (const char* call : {"json::parse(", "Json::parse(", "json::accept(", "sax_parse("})
       CHECK_MESSAGE((path == "lab/files/json.cpp" || !holds(text, call)), path, " calls ", call,

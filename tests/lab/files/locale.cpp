@@ -1,5 +1,5 @@
-// A caller of the library may have set a locale, as Python and Qt do. Numbers have a decimal point all the same, and I
-// is the capital letter of i.
+// A caller of the library, such as Python or Qt, may have set a locale. Numbers still have a decimal point, and I is
+// the capital letter of i.
 #include <cctype>
 #include <clocale>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A locale of the C library, made for this test if the system has its source; the destructor restores the previous one.
+// A locale of the C library, built for this test if the system has its source; the destructor restores the old one.
 class Locale {
  public:
   Locale(const TemporaryFolder& folder, const std::string& name) {
@@ -75,7 +75,7 @@ TEST_CASE("a locale with decimal commas and a dotless i changes neither what is 
     MESSAGE("the system has no source of the locale tr_TR: not tested");
     return;
   }
-  CHECK(std::strtod("2.5", nullptr) == 2);  // the C library reads it so in this locale
+  CHECK(std::strtod("2.5", nullptr) == 2);  // what the C library reads in this locale
   CHECK(std::tolower('I') == 'I');
   CHECK(ascii::number("2.5") == 2.5);
   CHECK(choose_encoding("yarn:factor=2.5").choices.number("factor") == 2.5);

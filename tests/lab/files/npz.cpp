@@ -1,4 +1,4 @@
-// Arrays written for NumPy, read back by the specifications of .zip and .npy.
+// Arrays written for NumPy, read back as the specifications of .zip and .npy say.
 #include "lab/files/npz.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@ using namespace poslab::test;
 TEST_CASE("inspect: npz holds every array as NumPy writes it") {
   const std::vector<Array> arrays = {{"a/b", {2, 3}, {1, 2, 3, 4, 5, 6.5}}, {"one", {4}, std::vector<float>(4, 0)}};
   const std::string bytes = npz(arrays);
-  CHECK(bytes == npz(arrays));  // it contains no time
+  CHECK(bytes == npz(arrays));  // the file contains no time
   const auto files = unzip(bytes);
   REQUIRE(files.size() == 2);
   const std::string& a = files.at("a/b.npy");

@@ -1,5 +1,5 @@
-// The only codec of safetensors (lab/files/safetensors.h): a header that cannot describe its file is refused by name,
-// in every reader.
+// The one codec of safetensors (lab/files/safetensors.h): every reader refuses a header that cannot describe its file,
+// and names the fault.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -29,7 +29,7 @@ std::string replaced_once(std::string bytes, const std::string& from, const std:
   return bytes.replace(bytes.find(from), from.size(), to);
 }
 
-// The refusal of a file with two tensors in 24 bytes; `second` is the header's entry for the second one.
+// The refusal of a file with two tensors in 24 bytes; `second` is the header's entry for the second tensor.
 std::string said_of(const std::string& second) {
   const std::string header = R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, )" + second + "}";
   return refusal([&] { read_safetensors(with_header(header, std::string(24, 'x')), "F"); });
@@ -140,7 +140,7 @@ TEST_CASE("safetensors: a checkpoint of ours that was changed along with its che
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
               " goes beyond the "));
-  // A table of a gigabyte by the header, in a file with 64 rows.
+  // By the header a table has a gigabyte, but the file has 64 rows of it.
   CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
               "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));
 }

@@ -1,5 +1,4 @@
-// Untrusted files do no harm: pipes, loops, control characters. Their contents are tested in
-// tests/lab/files/fuzz.cpp.
+// Untrusted files do no harm: pipes, loops, control characters. tests/lab/files/fuzz.cpp tests what they contain.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -112,7 +111,7 @@ TEST_CASE("a checkpoint beyond 4 GB: tensors past that offset are read, and no o
   const uint64_t length = header.size();
   const std::string path = model / "model.safetensors";
   write_file(path, std::string(reinterpret_cast<const char*>(&length), 8) + header);
-  fs::resize_file(path, 8 + length + uint64_t(before));  // sparse: it takes no disk space
+  fs::resize_file(path, 8 + length + uint64_t(before));  // a sparse file takes no disk space
   const float last[] = {1, 2, 3, 4};
   std::ofstream(path, std::ios::app).write(reinterpret_cast<const char*>(last), sizeof last);
   HfWeights weights(model.path, "c", [](const std::string& name) { return name; });

@@ -1,4 +1,4 @@
-// For tests of checkpoints of the Hugging Face form: the golden files that tests/huggingface/ makes.
+// For tests of checkpoints in Hugging Face format: the golden files that tests/huggingface/ makes.
 #pragma once
 #include <cstdlib>
 #include <string>
@@ -15,13 +15,13 @@ inline const std::string golden_folder = std::string(source_folder) + "/tests/da
 
 inline Json golden(const std::string& file) { return parse_json(read_file(golden_folder + file), file); }
 
-// Results of transformers for a model of that folder and another config.json (tests/huggingface/make.py).
+// Results of transformers for a model of that folder with another config.json (tests/huggingface/make.py).
 inline const Json& hf_cases() {
   static const Json all = golden("cases.json");
   return all;
 }
 
-// Has transformers read exported models, if tools/huggingface has fetched it. folders: words of a shell.
+// Makes transformers read exported models, if tools/huggingface has installed it. folders: words of a shell.
 inline void read_back(const std::string& folders) {
   const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
   if (!std::filesystem::exists(python)) {

@@ -1,5 +1,5 @@
-// Families other than LLaMA: settings in their config.json reach the model, and unsupported ones are refused by key.
-// tests/lab/hub/hf_model.cpp compares their logits and texts with transformers.
+// Families other than LLaMA: the settings in config.json reach the model, and unsupported ones are refused by key.
+// tests/lab/hub/hf_model.cpp compares logits and texts with transformers.
 #include <cmath>
 
 #include "lab/hub/hf_config.h"
@@ -35,7 +35,7 @@ TEST_CASE("hf: settings of a family's configuration reach the model") {
         "longrope:long=1/2/3.5,short=1/1.1/1.3,factor=2,fraction=0.75,length=32,pairing=half");
   CHECK(config("gemma3").spec.windows == std::vector<int>{16, 16, 0});
   CHECK(config("gemma3_pattern").spec.windows == std::vector<int>{24, 0, 24});
-  Json published = config_of("gemma3");  // as before layer_types existed: every n-th layer sees all keys
+  Json published = config_of("gemma3");  // an old file without layer_types: every n-th layer sees all keys
   published.erase("layer_types"), published.erase("_sliding_window_pattern");
   CHECK(hf_config(published.dump(), "c").spec.windows == std::vector<int>{16, 16, 16});
   published["sliding_window_pattern"] = 3;
@@ -49,7 +49,7 @@ TEST_CASE("hf: settings of a family's configuration reach the model") {
 }
 
 TEST_CASE("hf: another scheme applies to layers that see all keys and to partly rotated heads, if it can") {
-  // sliding layers keep their own rotation, unless the scheme names each layer
+  // layers with windows keep their own rotation, unless the scheme names each layer
   const HfRope gemma = config("gemma3").rope;
   CHECK(for_hf_model("rerope:window=8", gemma, 64) ==
         "rope:pairing=half|rope:pairing=half|rerope:window=8,pairing=half,base=1000000");
@@ -71,7 +71,7 @@ TEST_CASE("hf: keys of other families than LLaMA are read, or refused by name") 
     for (const auto& [key, value] : changes.items()) config[Json::json_pointer(key)] = value;
     return refusal([&] { hf_config(config.dump(), "c"); });
   };
-  // keys without effect, which published configurations of a family have
+  // keys without effect that published configurations of a family have
   CHECK(refused("gemma3", {{"/cache_implementation", "hybrid"}, {"/attn_logit_softcapping", nullptr}}) == "");
   CHECK(refused("phi3", {{"/embd_pdrop", 0.1},
                          {"/resid_pdrop", 0.1},
@@ -79,7 +79,7 @@ TEST_CASE("hf: keys of other families than LLaMA are read, or refused by name") 
                          {"/lm_head_bias", false},
                          {"/interpolate_factor", 1},
                          {"/attention_bias", false}}) == "");
-  CHECK(refused("qwen3", {{"/sliding_window", 4096}}) == "");  // ignored, as use_sliding_window is false
+  CHECK(refused("qwen3", {{"/sliding_window", 4096}}) == "");  // ignored, because use_sliding_window is false
   CHECK(refused("olmo2", {{"/sliding_window", 8}}) != "");
   CHECK(holds(refused("olmo2", {{"/clip_qkv", 8.0}}), "2: c: the key \"clip_qkv\" (8.0) is not known"));
   CHECK(holds(refused("gemma3", {{"/attn_logit_softcapping", 50.0}}),

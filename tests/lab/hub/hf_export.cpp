@@ -1,5 +1,5 @@
-// Export in the Hugging Face form: the written model gives the same logits and tokens, read by poslab and, if
-// tools/huggingface has made .venv-huggingface, by transformers. Models beyond the form are refused.
+// Export in Hugging Face format: the written model gives the same logits and tokens, read by poslab and, if
+// tools/huggingface has made .venv-huggingface, by transformers. Models that the format cannot express are refused.
 #include "encodings/checks/setup.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_export.h"
@@ -25,7 +25,7 @@ language::Source source() {
   return s;
 }
 
-// A model whose weights have changed since their initialization.
+// A model whose weights differ from their initial values.
 language::State trained(const language::Settings& more) {
   const Settings usual = {{"layers", "2"}, {"heads", "4"},         {"key_heads", "2"}, {"d_model", "32"},
                           {"d_ff", "40"},  {"train_length", "16"}, {"eval_times", "1"}};

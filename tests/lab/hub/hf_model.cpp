@@ -1,5 +1,5 @@
-// Checkpoints of the Hugging Face form: logits and generated tokens equal those of transformers, and missing, unknown
-// or damaged parts are refused by name. tests/huggingface/ says how the golden files are made.
+// Checkpoints in Hugging Face format: logits and generated tokens equal those of transformers, and missing, unknown or
+// damaged parts are refused by name. tests/huggingface/ has the programs that make the golden files.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -63,7 +63,7 @@ std::vector<int> written(const Decoder& net, const Json& of) {
   return text;
 }
 
-// config.json as it was before version 5 of transformers.
+// config.json as transformers wrote it before version 5.
 Json older(Json config) {
   Json rope = config.at("rope_parameters");
   config.erase("rope_parameters");
@@ -106,7 +106,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
   const TemporaryFolder folder;
   const int64_t before = memory().bytes_requested;
   const HfModel model = opened(folder, of, of["config"]);
-  CHECK(memory().bytes_requested - before < 4096);  // the gains of norms: 5 x 32 numbers
+  CHECK(memory().bytes_requested - before < 4096);  // only the gains of norms: 5 x 32 numbers
   CHECK(logit_error(model.net, of) < 1e-4);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("hf: settings of the configuration reach the model") {
     CHECK(choose_encoding(whole)->pages.pictures.frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
           doctest::Approx(std::pow(5e5, -0.25)));
   }
-  // yarn and similar schemes take the trained length of the rotation: original_max_position_embeddings, if given.
+  // yarn and similar schemes get the trained length of the rotation: original_max_position_embeddings, if it is given.
   CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=64,base=500000,pairing=half");
   rope.full.original = 16;
   CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=16,base=500000,pairing=half");
@@ -192,7 +192,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
         "only with model_type phi3");
   CHECK(rope({{"rope_theta", 1e20}}) == "");
   CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
-  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // for 4 pairs
+  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // there are 4 pairs
     for (const char* list : {"long_factor", "short_factor"}) {
       Json all = {{"rope_type", "longrope"}, {"long_factor", {1, 2, 3, 4}}, {"short_factor", {1, 1, 1, 1}}};
       CHECK(rope(all) == "");
@@ -207,7 +207,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
     Keys keys = keys_of(Json{{"rope_parameters", all}}.dump(), "c");
     return hf_rope(keys, {.longest = 64, .head_dim = 8}).encoding();
   };
-  for (const Json& off : {Json(false), Json(nullptr)})          // transformers takes null for false here
+  for (const Json& off : {Json(false), Json(nullptr)})          // transformers reads null as false here
     CHECK(holds(yarn(off), ",truncate=off"));
   CHECK_FALSE(holds(yarn(true), "truncate"));
   CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
@@ -254,7 +254,7 @@ TEST_CASE("hf: generation_config.json sets how a model generates, and its faults
 
 namespace {
 
-// A model of one layer of width 4, whose files a test can damage.
+// A one-layer model of width 4, whose files a test can damage.
 struct Spoiled {
   TemporaryFolder folder;
   std::vector<NamedTensor> tensors;
@@ -299,7 +299,7 @@ TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tens
     CHECK(holds(s.refused(), "1: F/model.safetensors is damaged: the tensor model.norm.weight holds NaN or infinity, "
                              "first at (2)"));
   }
-  // 16-bit numbers, beyond the first block: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
+  // 16-bit numbers, after the first block: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
   for (const auto& [dtype, largest] : {std::pair{"BF16", 0x7f7f}, {"F16", 0x7bff}}) {
     const TemporaryFolder folder;
     const int rows = 3, columns = 50000;
@@ -353,7 +353,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
           "requires (5, 4)");
     s.config["vocab_size"] = 6;
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
-    s.config["tie_word_embeddings"] = true;  // a head that is present is read all the same
+    s.config["tie_word_embeddings"] = true;  // a head that is there is still read
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
   }
   {
@@ -402,7 +402,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     missing = map, missing["more"] = "../x";
     CHECK(holds(index(missing), "\"more\" is listed in \"../x\"; it must be in a file in the same folder"));
     CHECK(holds(index(3), "has no object \"weight_map\""));
-    write_file(path, whole);  // transformers looks for it first, and then needs no index
+    write_file(path, whole);  // transformers looks for this file first; it needs no index
     CHECK(s.opened() == "");
     write_file(s.folder / "adapter_config.json", "{}");
     CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter are not read; merge it into them"));
@@ -427,7 +427,7 @@ TEST_CASE("hf: a stored head is also a tied model's head, and its embedding if t
   const auto together = with_tie(false);
   CHECK(together != apart);
   CHECK(with_tie(true) == together);
-  s.tensors.erase(s.tensors.begin());  // the embedding, which leaves the head
+  s.tensors.erase(s.tensors.begin());  // without the embedding, only the head is left
   CHECK(with_tie(true) == together);
   s.tensors[1].name = "model.embed_tokens.weight";
   CHECK(with_tie(true) == together);

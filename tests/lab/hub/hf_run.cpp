@@ -1,5 +1,5 @@
-// Checkpoints of the Hugging Face form in commands for runs: one model under several encodings, inspect, view,
-// report, and open_model, which they and Python call.
+// Commands for runs with checkpoints in Hugging Face format: one model under several encodings, inspect, view, report,
+// and open_model, which these and Python call.
 #include "lab/pages/inspect/inspect.h"
 #include "lab/pages/report/report.h"
 #include "lab/pages/view/view.h"
@@ -67,7 +67,7 @@ TEST_CASE("lm eval: several encodings have the losses that each has alone, of a 
   const std::string before = read_file(run + "/eval.csv");
   told_by(folder, "lm eval " + run + " --encoding rope,none -o " + folder / "run.html");
   CHECK(lines_without(read_file(folder / "run-lengths.csv"), 0)[0].ends_with("," + lines_without(before, 0)[0]));
-  CHECK(read_file(run + "/eval.csv") == before);  // the page is the user's file, and the run is unchanged
+  CHECK(read_file(run + "/eval.csv") == before);  // only the user's page is written: the run is unchanged
   const std::string page = read_file(folder / "run.html");
   CHECK(holds(page, "\"title\":\"A language model, tested with 2 encodings\""));
   CHECK(holds(page, "[encoding=none]{c1}"));
@@ -174,7 +174,7 @@ TEST_CASE("compared: a row for each length, and for each eighth of the longest w
   CHECK(c[1].rows[7][0] == "19-20");
   CHECK(holds(c[1].rows[7][2], "10.0000"));
   CHECK(holds(page::markdown(c[0]), "\n| 20     | plain | 2.0000 (7.39) | nan (–)       |\n"));
-  CHECK(report::compared({"rope"}, {&one}, 8)[1].rows[0][0] == "13-13");  // with eval_tail only the last 8 tokens
+  CHECK(report::compared({"rope"}, {&one}, 8)[1].rows[0][0] == "13-13");  // only the last 8 tokens: eval_tail
 }
 
 TEST_CASE("hf: a checkpoint is a language model's run that can only be read, with the logits of transformers") {
@@ -198,8 +198,8 @@ TEST_CASE("hf: a checkpoint is a language model's run that can only be read, wit
       }
     CHECK(worst < 1e-4 * largest);
   }
-  CHECK(open_model(qwen, "", "the end").text == "the end");  // a text that is only shown
-  const Opened file = open_model(qwen, "", a_text);          // a text file that is read
+  CHECK(open_model(qwen, "", "the end").text == "the end");  // a text to be shown
+  const Opened file = open_model(qwen, "", a_text);          // a text file to be read
   CHECK(file.text.empty());
   CHECK(file.learner->config()["text"] == a_text);
   CHECK(holds(refusal([] { open_model(golden_folder + "t5/v1_1"); }), "2: "));
@@ -211,7 +211,7 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report draws its kept tes
   const std::string inside = read_file(folder / "inside/index.html");
   CHECK(holds(inside, "**" + qwen + ", rope:pairing=half (sequential)**, an external checkpoint: "));
   CHECK(!holds(inside, "after 0 steps"));
-  // Trained on 64 tokens, it has seen the distances 1 .. 63 of 128: 63 * 64 / 2 + 64 * 63 of 127 * 64 pairs.
+  // Trained on 64 tokens, it has seen distances 1 .. 63: 63 * 64 / 2 + 64 * 63 of the 127 * 64 pairs of 128 tokens.
   const double met = 100. * (63. * 64 / 2 + 64 * 63) / (127 * 64);
   CHECK(holds(inside, fmt::format("distances seen in training in {:.1f}\u202f% of the pairs", met)));
   view::Options options;
@@ -269,7 +269,7 @@ TEST_CASE("hf: a kept test belongs to its checkpoint and its text") {
   REQUIRE(passed.size() == 2);
   CHECK(holds(passed[1], "/eval-two.csv is a test of another checkpoint"));
 
-  auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // as an older program left it
+  auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // a file as an older program wrote it
   record.erase("files"), record.erase("checksum");
   write_file(model + "/eval-one.json", record.dump());
   CHECK(report::write({model}, page).size() == 1);

@@ -1,4 +1,4 @@
-// Tokenizers of the Hugging Face form: they give the tokens of the library `tokenizers`, or are refused.
+// Tokenizers in Hugging Face format: they give the tokens of the library `tokenizers`, or are refused.
 #include <cstring>
 
 #include "lab/hub/hf_model.h"
@@ -25,7 +25,7 @@ std::vector<int> with_prefix(const Tokenizer& t, const std::string& text) {
   return all;
 }
 
-// The text, cut into the bytes that belong to each token, as "|a|\u00e9||b".
+// The text, cut into the bytes that belong to each token: "|a|\u00e9||b".
 std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = size_t(-1)) {
   const TokenizedText read = t.tokenize(text, most);
   CHECK(read.bytes.size() == read.tokens.size());
@@ -41,7 +41,7 @@ std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = si
   return all;
 }
 
-// If a text is its tokens' texts, perhaps after an added space, each token's bytes are its own text.
+// If a text consists of its tokens' texts, perhaps after an added space, the bytes of each token are its own text.
 void check_bytes(const Tokenizer& t, const std::string& text) {
   const TokenizedText read = t.tokenize(text);
   std::string joined, cut;
@@ -53,7 +53,7 @@ void check_bytes(const Tokenizer& t, const std::string& text) {
   CHECK(cut.starts_with(cut_up(t, text, 3)));
 }
 
-// A tokenizer of single characters and "<unk>", whose file has these changes.
+// A tokenizer of single characters and "<unk>"; `changes` change its file.
 HfTokenizer of_letters(const Json& changes) {
   Json t = Json::parse(R"({"model": {"type": "BPE", "unk_token": "<unk>", "merges": [["b", "c"]], "vocab": {
     "<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "\u00e9": 5, "\u2581": 6, " ": 7, "\ufffd": 8}}})");
@@ -68,7 +68,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made from, whate
   CHECK(cut_up(of_letters(Json::object()), "a\u6f22\u5b57bc") == "|a|\u6f22|\u5b57|bc");
   CHECK(cut_up(of_letters({{"/model/fuse_unk", true}}), "a\u6f22\u5b57bc\U0001f642") ==
         "|a|\u6f22\u5b57|bc|\U0001f642");
-  // characters without a token count with the token after them, and with a token that surrounds them
+  // characters without a token count towards the next token, or towards a token that surrounds them
   const HfTokenizer dropping = of_letters({{"/model/unk_token", nullptr}});
   CHECK(cut_up(dropping,
                "\u6f22"
@@ -78,7 +78,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made from, whate
         "a|b\u5b57"
         "c|a");
   CHECK(dropping.encode("\u6f22").empty());
-  // composed letters, in the middle of other characters, and with an accent that follows another
+  // composed letters, among other characters, and with a second accent
   const HfTokenizer nfc = of_letters({{"/normalizer", {{"type", "NFC"}}}});
   CHECK(cut_up(nfc, "ae\u0301bce\u0301\u00e9") == "|a|e\u0301|bc|e\u0301|\u00e9");
   CHECK(nfc.encode("ae\u0301\u00e9") == std::vector{1, 5, 5});
@@ -97,7 +97,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made from, whate
   }
   const Json shorter = {{"type", "Replace"}, {"pattern", {{"String", "bb"}}}, {"content", ""}};
   CHECK(cut_up(of_letters({{"/normalizer", shorter}}), "abbabbcbb") == "|a|bba|bbc");
-  // each byte that is not UTF-8 is one U+FFFD; the end of a character at the beginning of a text is skipped
+  // each byte that is not UTF-8 becomes one U+FFFD; if a text begins with the end of a character, that is skipped
   CHECK(of_letters(Json::object())
             .tokenize("\x9C"
                       "a\xFF\xFE"
@@ -106,7 +106,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made from, whate
   // white space around special tokens, and a byte order mark
   const Json marks = Json::parse(R"([{"id": 9, "content": "<m>", "lstrip": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", marks}}), "a <m>\r\n b<m>") == "|a| <m>\r\n |b|<m>");
-  // an added token within that white space takes the rest of it, and the library reads the white space a second time
+  // an added token within that white space takes the rest of it; the library then reads the white space a second time
   Json within = marks;
   within.push_back({{"id", 10}, {"content", "\n"}}), within.push_back({{"id", 11}, {"content", " c"}});
   const HfTokenizer again = of_letters({{"/added_tokens", within}});
@@ -119,7 +119,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made from, whate
   // bytes that a split removes count with the token after them
   const Json without = {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Removed"}};
   CHECK(cut_up(of_letters({{"/pre_tokenizer", without}}), "a  bc a") == "|a|  bc| a");
-  // an unknown character comes after the bytes of the next character, and counts with these
+  // an unknown character is emitted after the bytes of the next character, and counts with these
   const HfTokenizer late = of_letters({{"/model/byte_fallback", true},
                                        {"/model/vocab/<0xE5>", 9},
                                        {"/model/vocab/<0xAD>", 10},
@@ -158,14 +158,14 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
         CHECK(t.encode(text, most) ==
               std::vector<int>(whole.begin(), whole.begin() + long(std::min(most, whole.size()))));
     }
-    // the tokens' texts are the text again, except for the space that Llama 2 adds in front
+    // the tokens' texts give the text back, except for the space that Llama 2 adds in front
     std::string back;
     for (const int token : t.encode("x = \u00e9\u4f60\n\ty")) back += t.text(token);
     CHECK(back.substr(back.starts_with(' ')) == "x = \u00e9\u4f60\n\ty");
   }
 }
 
-// tests/huggingface/compare_tokenizers.py draws many more; poslab once read these cases differently.
+// tests/huggingface/compare_tokenizers.py draws many more cases; these poslab once read differently.
 TEST_CASE("hf: each step, option and flag of a tokenizer acts as in the library") {
   for (const Json& of : golden("steps.json")) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
@@ -190,7 +190,7 @@ TEST_CASE("hf: bytes that are not UTF-8 are U+FFFD, and a character cut off at t
   CHECK(t.text(1 << 20) == "");
 }
 
-// By pre_tokenizers.Split(" ", "merged_with_previous") of tokenizers 0.23.3.
+// What pre_tokenizers.Split(" ", "merged_with_previous") of tokenizers 0.23.3 does.
 TEST_CASE("hf: a text is split after each match that ends a piece") {
   const HfPieces pieces({}, {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}},
                         "t");
@@ -274,7 +274,7 @@ TEST_CASE("hf: parts of a tokenizer that the library reads in another way are re
              bytes = {{"type", "ByteFallback"}}, fuse = {{"type", "Fuse"}},
              prepend = {{"type", "Prepend"}, {"prepend", ""}},
              metaspace = {{"type", "Metaspace"}, {"replacement", "_"}};
-  // cases that the library itself gets wrong: nothing added in front, several templates
+  // cases that the library itself gets wrong: an empty text added in front, several templates
   CHECK(holds(refused({{"/normalizer", prepend}}), "a step \"Prepend\" has no text"));
   Json empty = mark, two = metaspace, first = metaspace, never = metaspace;
   empty["pattern"]["String"] = "", two["replacement"] = "ab", first["prepend_scheme"] = "first";
@@ -296,7 +296,7 @@ TEST_CASE("hf: parts of a tokenizer that the library reads in another way are re
     CHECK(holds(refused({{"/post_processor", of(single)}}), "must contain the text, $A, once"));
   CHECK(holds(refused({{"/post_processor", of({text, special})}}), "it puts s after every text"));
   // tokens without a text of their own
-  CHECK(of_letters(Json::object()).text(6) == "\u2581");  // as spelled, where there is no decoder
+  CHECK(of_letters(Json::object()).text(6) == "\u2581");  // as spelled, because there is no decoder
   CHECK(holds(refused({{"/decoder", {{"type", "CTC"}}}}), "the decoder \"CTC\" is not read: poslab reads ByteLevel"));
   for (const Json& steps : {sequence("decoders", {bytes, mark}), sequence("decoders", {fuse, metaspace}),
                             sequence("decoders", {fuse, bytes}), sequence("decoders", {plain["decoder"], mark})})
@@ -377,10 +377,10 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
   const SentencePiece t(read_file(at + "bpe.model"), "t", true);
   std::string back;
   for (const int token : t.encode("\x9Cx = \u00e9\u4f60\n\ty")) back += t.text(token);
-  CHECK(back == " x = \u00e9\u4f60\n\ty");  // with its added space in front, and without the end of a character
+  CHECK(back == " x = \u00e9\u4f60\n\ty");  // with the added space in front, and without the cut-off character
   CHECK(t.text(-1) == "");
   CHECK(t.text(t.size()) == "");
-  // the bytes of a character without a piece count one each; unknown characters are one token, spaces beside others go
+  // each byte of a character without a piece counts one; unknown characters are one token; repeated spaces are dropped
   CHECK(cut_up(t, "x\u4f60y") == "||x|\xE4|\xBD|\xA0|y");
   CHECK(cut_up(t, "\u4f60") == "||\xE4|\xBD|\xA0");
   const SentencePiece known(read_file(at + "unigram.model"), "t", true);
@@ -389,8 +389,8 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
 }
 
 TEST_CASE("hf: a user-defined piece of a tokenizer.model is not read as a byte, and is refused in a Unigram model") {
-  // By sentencepiece_model.proto field 1 is a piece with its text and its type, 4 for user-defined; field 3 of
-  // field 2 is the kind of model, 2 for BPE.
+  // By sentencepiece_model.proto field 1 is a piece, with its text and its type (4: user-defined), and field 3 of field
+  // 2 is the kind of model (2: BPE).
   const auto with_piece = [](const std::string& text, const std::string& more) {
     const std::string piece = "\x0A" + std::string(1, char(text.size())) + text + "\x18\x04";
     return read_file(golden_folder + "sentencepiece/unigram.model") + "\x0A" + char(piece.size()) + piece + more;
@@ -432,7 +432,7 @@ TEST_CASE("hf: a checkpoint with only a tokenizer.model, and faults of that file
 }
 
 TEST_CASE("hf: the character table of a tokenizer.model may not point outside itself") {
-  // The table that maps "A" to "b": from unit 0 the letter leads to 0 ^ 0x80 ^ 'A', and from there 0 leads to a leaf.
+  // A table that maps "A" to "b": from unit 0 the letter leads to 0 ^ 0x80 ^ 'A', and from there 0 leads to a leaf.
   std::vector<uint32_t> trie(256);
   trie[0] = 0x80 << 10, trie[0xC1] = 1 << 10 | 1 << 8 | 'A', trie[0xC0] = 1u << 31;
   const auto with_table = [](const std::vector<uint32_t>& units, const std::string& strings, int more_bytes = 0) {

@@ -1,5 +1,5 @@
-// T5s of the Hugging Face form: states, logits, greedy answers and beam search equal those of transformers, which also
-// reads exports; missing, unknown or damaged parts are refused by name. tests/huggingface/t5_golden.py makes the
+// T5s in Hugging Face format: states, logits, greedy answers and beam search equal those of transformers, which also
+// reads our exports; missing, unknown or damaged parts are refused by name. tests/huggingface/t5_golden.py makes the
 // golden files.
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ Tensor t5_states(const T5& net, const Json& of) {
   return net.encode(tokens, t5_lengths(of), {counted(tokens.shape()[1]), {}});
 }
 
-// The largest error of the rows `at` of x against the expected ones, relative to the largest expected number.
+// The largest error in the rows `at` of x, relative to the largest expected number.
 double worst_error(const Tensor& x, const std::vector<int>& at, const Json& expected) {
   double worst = 0, largest = 0;
   for (size_t n = 0; n < at.size(); ++n) {
@@ -55,7 +55,7 @@ double worst_error(const Tensor& x, const std::vector<int>& at, const Json& expe
   return worst / largest;
 }
 
-// transformers pads texts at their end
+// transformers pads texts at the end
 std::vector<int> without_end(std::vector<int> tokens) {
   while (!tokens.empty() && tokens.back() <= 1) tokens.pop_back();
   return tokens;
@@ -137,7 +137,7 @@ TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spie
   for (size_t n = 0; n < of["texts"].size(); ++n)
     CHECK(t5::tokens_of(model, *tokenizer, of["texts"][n]) == of["tokens"][n].get<std::vector<int>>());
   CHECK(tokenizer->encode("<pad><unk><extra_id_9>") == std::vector{0, 2, 90});
-  CHECK(tokenizer->encode("a\u2028a") == tokenizer->encode("a a"));  // which the character table does not change
+  CHECK(tokenizer->encode("a\u2028a") == tokenizer->encode("a a"));  // the character table does not change U+2028
   const auto refused = [&](const char* at, const Json& value) {
     Json all = Json::parse(saved);
     all[Json::json_pointer(at)] = value;
@@ -167,7 +167,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
   CHECK(refused({}) == "");
   for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
     CHECK(holds(refused({{key, nullptr}}), "it must be true or false, or left out"));
-  // as in t5-small's file: some keys are absent, and others concern only how it is used
+  // as in t5-small's file: some keys are absent, and others do not matter to the model
   CHECK(refused({{"dense_act_fn", "absent"},
                  {"is_gated_act", "absent"},
                  {"n_positions", 512},
@@ -203,7 +203,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
 
 namespace {
 
-// A model whose weights have changed since their initialization, as after training.
+// A model whose weights differ from their initial values, as after training.
 struct Moved {
   Params params{3};
   T5 net;

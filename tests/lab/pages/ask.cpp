@@ -1,4 +1,4 @@
-// `poslab ask` and `poslab explain` as a user starts them.
+// `poslab ask` and `poslab explain` as a user runs them.
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 struct AskedRun : TemporaryFolder {
   explicit AskedRun(const Settings& more = {}) { RunFolder::create(*this / "run", State(tiny_config(more))); }
-  // Exit status and output.
+  // The exit status and the output.
   std::string ask(const std::string& arguments, const std::string& before = "") const {
     Program program(*this, fmt::format("ask '{}' {}", *this / "run", arguments), before);
     const std::string said = program.output();
@@ -121,7 +121,7 @@ TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
   CHECK(holds(run.ask("01101 --attention=max " + std::string(100, '0') + " --positions sequential"),
               "too wide for a terminal"));
 
-  const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // here words are printed from top to bottom
+  const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // here words are printed downwards
   CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("explain command: each topic has an example and at most 31 lines besid
     const std::string said = told("explain encoding " + name);
     std::istringstream matrix(said.substr(said.find('\n', said.find("\nexample   ") + 1) + 1));
     std::string line, word;
-    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns do not touch
+    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns must not touch
       int columns = 0;
       for (std::istringstream words(line); words >> word;) ++columns;
       CHECK_MESSAGE(columns == 5, name << ": " << line);

@@ -1,4 +1,4 @@
-// Coverage in inspections of runs: the positions and distances that training has seen, against counts by hand.
+// Coverage in inspections of runs: the positions and distances seen in training, against counts by hand.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -29,7 +29,7 @@ TEST_CASE("coverage: gaps between neighbours, and the overlap of two distributio
   CHECK(counted.tests[0].met == Histogram{{1, 11}});
   CHECK(in_common(counted.trained, counted.tests[0].met) == doctest::Approx(1));
   const Coverage own = gaps(tiny_config({{"positions", "blocks:block=2"}, {"resample", "per_sequence"}}), {6, 9});
-  CHECK(total(own.tests[1].met) == 64 * 17);  // none between the last slot of a sequence and the first slot of the next
+  CHECK(total(own.tests[1].met) == 64 * 17);  // no gap from the last slot of a sequence to the first of the next
   CHECK(own.tests[1].met.begin()->first == 1);
   CHECK(in_common({{1, 3}, {2, 1}}, {{1, 1}, {5, 1}}) == doctest::Approx(0.5));
   CHECK(in_common({{1, 3}}, {{2, 1}}) == 0);
@@ -40,7 +40,7 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   const RunSpec fixed(tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}}));
   const Coverage c = coverage(fixed, {6, 9});
   CHECK(c.counted == Reads::distances);
-  CHECK(c.steps == 40);  // all that it has
+  CHECK(c.steps == 40);  // all steps of the run
   for (int d = 1; d < 14; ++d)
     for (const int sign : {-1, 1}) {
       CHECK(at(c.trained, sign * d) == 40 * std::max(0, 12 - d));  // T - d pairs are d apart
@@ -61,7 +61,7 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   }
   CHECK(coverage(uniform, {6}).trained == expected);
   const RunSpec rising(tiny_config({{"positions", "sequential"}, {"curriculum", "increasing"}, {"steps", "6000"}}));
-  const Coverage spread = coverage(rising, {6});  // with only its first 2000 steps it would end at length 2
+  const Coverage spread = coverage(rising, {6});  // the first 2000 steps alone would only reach length 2
   CHECK(spread.steps == 2000);
   CHECK(spread.trained.rbegin()->first == 11);
   CHECK(coverage(rising, {6}, 2000).trained.rbegin()->first == 3);
@@ -77,7 +77,7 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
 
 TEST_CASE("inspect: coverage of randomized positions reaches nearly all distances of the pool") {
   const Coverage c = coverage(tiny_config({{"steps", "2000"}}), {6, 9, 20});
-  CHECK(c.trained.size() >= 2 * 62);  // nearly all of 63 on each side
+  CHECK(c.trained.size() >= 2 * 62);  // nearly all of the 63 distances on each side
   CHECK(c.trained.rbegin()->first <= 63);
   for (const Coverage::Test& test : c.tests) CHECK(test.seen > .999);
   CHECK(total(c.tests[0].met) == 64 * 12 * 11);
@@ -105,10 +105,10 @@ TEST_CASE("inspect: coverage depends on the scheme and on how positions are draw
   const auto per_layer = [&](const char* positions) {
     return total(of({{"curriculum", "fixed"}, {"resample", "per_layer"}, {"positions", positions}}).trained);
   };
-  CHECK(per_layer("sequential") == once);  // nothing is drawn, so layers have the same
+  CHECK(per_layer("sequential") == once);  // nothing is drawn, so all layers have the same positions
   CHECK(per_layer("sequential|sequential") == 2 * once);
   const Coverage coupled = of({{"curriculum", "fixed"}, {"encoding", "rope"}, {"positions", "coupled"}});
-  CHECK(at(coupled.trained, 0) == 5 * 12);  // by their tokens, the answer's slots have the positions of the input's
+  CHECK(at(coupled.trained, 0) == 5 * 12);  // the answer's slots have the positions of the input's slots
   CHECK_FALSE(of({}).rounded);
   const Coverage spread = of({{"positions", "evenly_spread"}});
   CHECK(spread.rounded);

@@ -1,4 +1,4 @@
-// The page of a tape: it shows a step as it ran, and leaves the run unchanged.
+// The page of a tape shows a step as it ran, and leaves the run unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>

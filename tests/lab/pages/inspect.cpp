@@ -1,4 +1,4 @@
-// Inspection of runs: principal components against known clouds, attention against lab/pictures.
+// Inspection of runs: principal components of known clouds, and attention against lab/pictures.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -84,7 +84,7 @@ TEST_CASE("inspect: the share of points outside a cloud") {
   CHECK(share_outside(cloud, cloud) == 0);
   CHECK(share_outside({.5, .9, 10.2, .1, 20.5, 5.5, 11, 0}, cloud) == doctest::Approx(.25));
   CHECK(share_outside({-.1, 0, 100, 100}, cloud) == 1);
-  // A square is a twentieth of the cloud's longer side, wherever the cloud is.
+  // A square's side is a twentieth of the cloud's longer side, wherever the cloud is.
   const std::vector<double> far = {1000, 0, 1000, 3, 1000, 5, 1000, 20, 990, 0};
   CHECK(share_outside(far, far) == 0);
   CHECK(share_outside({1000.5, .5, 1001.5, 0, 1000, 4, 990, .9}, far) == doctest::Approx(.5));
@@ -96,7 +96,7 @@ TEST_CASE("inspect: clouds are the activations of answer slots, on the map of th
   REQUIRE(p.layers.size() == 2);
   const NoGrad no_grad;
   const auto answers = [&](int length,
-                           int first) {  // the output of block 1 at the answer slots of 3 strings, and their score
+                           int first) {  // block 1's output at the answer slots of 3 strings, and their score
     const Batch batch = test_batch(state.config, length, first, 3);
     Trace trace({"block1.out"});
     const int T = 2 * length;
@@ -114,7 +114,7 @@ TEST_CASE("inspect: clouds are the activations of answer slots, on the map of th
     const auto [points, s] = answers(p.lengths[n], 0);
     CHECK(project(last.map, points) == last.clouds[n].at);
     CHECK(p.accuracy[n] == doctest::Approx(double(s.correct) / double(s.scored)));
-    // The share outside the first length's cloud; for that length itself by other strings, so that chance alone counts.
+    // The share outside the first length's cloud; for that length itself other strings are used: chance alone counts.
     const std::vector<double> asked = n ? points : answers(6, 3).first;
     CHECK(last.clouds[n].outside == share_outside(project(last.map, asked), last.clouds[0].at));
     CHECK(last.clouds[n].outside > 0);
@@ -151,7 +151,7 @@ TEST_CASE("inspect: attention maps equal those of lab/pictures") {
   CHECK(maps[1].outputs == 9);
   const nlohmann::json figure = attention_figure(maps, "name", "here");
   for (size_t layer = 0; layer < 2; ++layer)
-    for (const size_t n : {0, 1}) {  // as pictures.json with the lengths 6 and 9, and without blocks
+    for (const size_t n : {0, 1}) {  // like pictures.json with the lengths 6 and 9, without blocks
       nlohmann::json expected = pictures["examples"][n]["layers"][layer]["max"];
       const nlohmann::json& drawn = figure["maps"][2 * layer + n]["max"]["matrix"];
       CHECK(drawn["cells"] == expected["cells"]);
@@ -175,7 +175,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
   CHECK(map["part"] == 300);
   CHECK(map["max"]["matrix"]["rows"] == 300);
   CHECK(map["max"]["matrix"]["high"] == 1.);
-  CHECK(map["heads"][0]["block"] == 6);  // fewer cells, as there are many heads
+  CHECK(map["heads"][0]["block"] == 6);  // fewer cells, because there are many heads
 }
 
 TEST_CASE("inspect: lengths that do not fit are refused before anything is computed") {

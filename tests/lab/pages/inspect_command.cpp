@@ -1,4 +1,4 @@
-// `poslab inspect`: the folder that it writes, and its refusals.
+// `poslab inspect`: the folder that it writes, and what it refuses.
 #include <fstream>
 
 #include "lab/pages/inspect/inspect.h"
@@ -43,7 +43,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(holds(read_file(out + "/attention.npz"), "random-3/layer2/length20.npy"));
   CHECK(holds(read_file(out + "/pca.npz"), "plain/layer1/axes.npy"));
 
-  const std::string odd = folder / "a run";  // and names that collide: the third run would be run-3
+  const std::string odd = folder / "a run";  // names may collide: the third run would be run-3
   RunFolder::create(odd, State(tiny_config()));
   fs::create_directories(folder / "two");
   for (const char* name : {"random-3", "two/random"}) RunFolder::create(folder / name, State(tiny_config()));

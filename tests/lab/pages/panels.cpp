@@ -1,4 +1,4 @@
-// Figures as data, and the call of Python that draws them; tests/python/test_figures.py has the drawing.
+// Figures as data, and the call of Python that draws them; the drawing is tested in tests/python/test_figures.py.
 #include <sys/stat.h>
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// The report of small made-up run folders: its content, that the page needs nothing but itself, and its
-// refusals.
+// The report of small made-up run folders: its content, that the page is self-contained, and what it refuses.
 #include "lab/pages/report/report.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +41,7 @@ std::string file_text(const fs::path& path) {
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
-// Trained on lengths 1 to 4, tested on first .. last: all right up to 4, then the accuracy `beyond`.
+// Trained on lengths 1 to 4, tested on first .. last: all answers are right up to 4, then the accuracy is `beyond`.
 struct Tested { int first = 1, last = 8, samples = 512; };
 std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond,
                      const std::string& more = "", Tested at = {}) {
@@ -100,7 +99,7 @@ TEST_CASE("report: two runs that differ clearly, and the page says so") {
   CHECK(holds(html, "positions=randomized"));
   CHECK(cells("trained lengths") == json({1., 1.}));
   CHECK(cells("paper score")[0]["value"] == .625);
-  CHECK(cells("released score") == json({nullptr, nullptr}));  // not measured
+  CHECK(cells("released score") == json({nullptr, nullptr}));  // it was not measured
   CHECK(cells("steps/s") == json({20.25, 20.25}));
   CHECK(holds(html, "0123abc"));
   CHECK(holds(html, "avx2"));
@@ -170,7 +169,7 @@ TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with a
 
 TEST_CASE("report: if no line is above the baselines, that comes first; lines picked by score have no interval") {
   const Folder folder;
-  std::vector<std::string> near, far;   // around the best baseline of 60 %, within and beyond noise
+  std::vector<std::string> near, far;   // near and far from the best baseline, 60 %: within and beyond noise
   for (int batch = 1; batch <= 4; ++batch)
     for (int seed = 0; seed < 3; ++seed) {
       const std::string more = fmt::format("seed = {}\nbatch = {}\n", seed, batch);
@@ -188,7 +187,7 @@ TEST_CASE("report: if no line is above the baselines, that comes first; lines pi
 TEST_CASE("report: the lines of the table of differences are never picked by their scores") {
   const Folder folder;
   std::vector<std::string> runs;
-  for (int n = 0; n < 8; ++n)           // 28 pairs, more than the table holds; the last run is the best
+  for (int n = 0; n < 8; ++n)           // 28 pairs, more than fit in the table; the last run is the best
     for (int seed = 0; seed < 2; ++seed)
       runs.push_back(make_run(folder, fmt::format("{}-{}", n, seed), "sequential", .5 + n / 16.,
                               fmt::format("seed = {}\nbatch = {}\n", seed, 1 + n)));
@@ -220,7 +219,7 @@ TEST_CASE("report: runs that differ only in their seed are one line, and lines a
   CHECK(test::cells_in(document, "Paired differences", "paired seeds")[0] == 3);
   CHECK(holds(html, "Single runs"));
   CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
-  // One seed of each line gives no band.
+  // With one seed per line there is no band.
   const std::string two = page_of(folder, {runs[0], runs[1]});
   CHECK(test::cells_in(test::document_in(two), "Table of runs", "run")[1]["below"] == runs[1]);
   CHECK_FALSE(holds(two, "\"band\":"));
@@ -279,23 +278,23 @@ TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more t
   sweep::keep_plan(plan, sweep::SweepFolder(trials));
   fs::rename(run, fs::path(trials) / plan[0].id);
   write(fs::path(trials) / "journal.jsonl", "{\"event\":\"done\"}\n"), write(fs::path(trials) / "claims", "");
-  std::vector<std::string> pattern;  // runs/sweep/*
+  std::vector<std::string> pattern;  // what a shell makes of runs/sweep/*
   for (const auto& at : fs::directory_iterator(trials)) pattern.push_back(at.path());
   REQUIRE(pattern.size() == 4);
   passed = report::write(pattern, out);
-  CHECK(passed.size() == 3);  // the journal, the claims, the trial that is still to do
+  CHECK(passed.size() == 3);  // the journal, the claims, the trial that is left to do
   for (const std::string& word : {file, trials, trials + "/plan.jsonl"}) {
     passed = report::write({word}, out);
     CHECK(passed == std::vector<std::string>{fmt::format("not all 2 trials of {} are done: 1 to do",
                                                          word == trials ? trials : fs::proximate(trials).string())});
   }
-  const fs::path below = fs::path(trials) / "runs";  // as compare and reproduce place them
+  const fs::path below = fs::path(trials) / "runs";  // where compare and reproduce put them
   fs::create_directories(below);
   fs::rename(fs::path(trials) / plan[0].id, below / plan[0].id);
   passed = report::write({trials}, out);
   CHECK(passed == std::vector<std::string>{
                       fmt::format("not all 2 trials of {} are done: 1 to do", fs::proximate(below).string())});
-  fs::create_directories(below / plan[1].id);  // as --kept restores a trial
+  fs::create_directories(below / plan[1].id);  // a trial as --kept restores it
   for (const char* name : {"eval.csv", "result.json"}) fs::copy(below / plan[0].id / name, below / plan[1].id / name);
   passed = report::write({trials}, out);
   REQUIRE(passed.size() == 1);

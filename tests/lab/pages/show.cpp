@@ -1,4 +1,4 @@
-// `poslab show`: the numbers of its views against the formulas of the schemes, and its files.
+// `poslab show`: the numbers in its views against the formulas of the schemes, and the files that it writes.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -110,7 +110,7 @@ TEST_CASE("show: heads that rotate differently have separate curves, and a part 
 }
 
 TEST_CASE("show: the hands of a clock point where the engine's rotation puts a key") {
-  // The logit of equal contents is the mean cosine of the hands, times the logit of a key in the query's own slot.
+  // The logit of equal contents is the mean cosine of the hands, times the logit of a key at the query's own slot.
   std::vector<std::string> rotating = {"pi:factor=3", "rerope:window=8,leaky=4", "window:window=8", "pi*4+rerope*4"};
   for (const Scheme& scheme : all_encodings())
     if (scheme.pages.pictures.frequencies && scheme.pages.pictures.distances) rotating.push_back(scheme.name);
@@ -161,11 +161,11 @@ TEST_CASE("show: by distance, a Toeplitz matrix is one of its diagonals") {
 
 TEST_CASE("show: by distance, heads that see different keys each have a number in the row of its distance") {
   const show::View v = view_of("similarity", {"none", "alibi:sides=split"}, 9);
-  CHECK(view_of("bias", {"none"}, 6, true).matrices[0].heads.size() == 1);   // heads are also alike in masked pairs
+  CHECK(view_of("bias", {"none"}, 6, true).matrices[0].heads.size() == 1);   // heads are equal in masked pairs too
   REQUIRE(v.table.rows.size() == 9);                           // -8 -4 -2 -1 0 1 2 4 8
   const auto& first = v.table.rows.front();
   const auto& last = v.table.rows.back();
-  REQUIRE(first.size() == 10);                                 // distance, none, 8 heads: 4 look left, 4 look right
+  REQUIRE(first.size() == 10);                                 // distance, none, 8 heads: 4 see the left, 4 the right
   CHECK((first[0] == "-8" && first[1] == "0" && first[2] == "-2" && first[6] == "–"));
   CHECK((last[0] == "8" && last[1] == "0" && last[2] == "–" && last[6] == "-2"));
 }
@@ -180,15 +180,15 @@ TEST_CASE("show: positions from 1 on, or from a list, are in a learned table; a 
 TEST_CASE("show: gaps and coverage of samplers") {
   const show::View plain = view_of("coverage", {"rope"}, 32);
   const auto& curves = plain.charts[0].curves;
-  CHECK(curves[0].points[0].y == doctest::Approx(1));          // 10 slots: all seen
+  CHECK(curves[0].points[0].y == doctest::Approx(1));          // 10 slots: all were seen
   CHECK(curves[0].points.back().y == doctest::Approx(40. / 500));
-  CHECK(curves[2].points.back().y == doctest::Approx(1));      // a gap of 1 everywhere
+  CHECK(curves[2].points.back().y == doctest::Approx(1));      // every gap is 1
   const show::View wide = view_of("coverage", {"rope"}, 32, false, "randomized");
-  CHECK(wide.charts[0].curves[0].points.back().y > 0.95);      // every position of the pool, at some time
+  CHECK(wide.charts[0].curves[0].points.back().y > 0.95);      // every position of the pool was seen at some time
   CHECK(plain.charts[0].curves[3].points.back().y == doctest::Approx(1));
-  CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // every gap, too, but
+  CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // so was every gap, but
   CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // small gaps are much more frequent in long strings
-  // After 2000 of a million steps the pool is still a quarter, 512 of 2048 positions; the test draws from all.
+  // After 2000 of a million steps the pool still has a quarter, 512 of 2048 positions; the test draws from all.
   const show::View growing = view_of("coverage", {"rope"}, 32, false, "randomized:grow=1000000");
   CHECK(growing.charts[0].curves[0].points.back().y == doctest::Approx(0.25).epsilon(0.1));
   const show::View draws = view_of("positions", {"rope"}, 32, false, "randomized:max_position=320");
@@ -241,7 +241,7 @@ TEST_CASE("show command: a scheme that lacks the view of the others is named") {
     CHECK(program.status() == 0);
   }
   const auto views = view_of("relative", {"t5", "alibi", "rope"}, 5);
-  CHECK(views.matrices.size() == 2);           // no difference, as three schemes have more than one
+  CHECK(views.matrices.size() == 2);           // no difference: three schemes would have several
   CHECK(views.reading.find("alibi has no view \"relative\": it has no single distance") != std::string::npos);
   CHECK(view_of("relative", {"t5", "rope"}, 5).matrices.size() == 3);
 }

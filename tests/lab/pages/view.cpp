@@ -1,4 +1,4 @@
-// `poslab view`: its tiles hold the attention that the engine computes, at every level; kept checkpoints.
+// `poslab view`: its tiles hold the engine's attention at every level; checkpoints that are kept.
 #include <zlib.h>
 
 #include <cmath>
@@ -137,7 +137,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
     for (size_t n = 0; n < fine.size(); ++n)
       if (a[n] > 0.000018) worst = std::max(worst, std::abs(weight_of(fine[n]) / double(a[n]) - 1));
     CHECK(worst < 0.022);
-    CHECK(worst > 0.01);  // so the stated bound is not too wide
+    CHECK(worst > 0.01);  // the stated bound is not too wide
     const std::vector<uint8_t> overview = read_codes(out, at, at + "/overview", 75 * 75);
     uint8_t most = 0;
     for (int i = 0; i < 4; ++i)
@@ -164,7 +164,7 @@ TEST_CASE("view: a training with kept checkpoints keeps them after a stop, too, 
   State state(c);
   const RunFolder run = RunFolder::create(folder / "kept", state);
   CHECK(read_file(run.file("config.toml")) == read_file(folder / "plain/config.toml"));
-  CHECK(run.kept_steps() == std::vector<int64_t>{0});  // from the first step on, without an entry in config.toml
+  CHECK(run.kept_steps() == std::vector<int64_t>{0});  // kept from the first step on, without an entry in config.toml
   RunSpec half(tiny_config());
   half.set("steps", "20");
   state.config = half;
