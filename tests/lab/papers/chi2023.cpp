@@ -1,4 +1,4 @@
-// The second source (lab/papers/chi2023/chi2023.h): its plan, its refusals, and its records.
+// The second source (lab/papers/chi2023/chi2023.h): its plan, what it refuses, and its records.
 #include "lab/papers/chi2023/chi2023.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ TEST_CASE("chi2023: every table's tests leave their own files, after the trainin
     const std::vector<Plan> fig1 = source.plans(artifacts({"chi2023:fig1"}));
     REQUIRE(fig1.size() == 1);
     CHECK(fig1[0].size() == size_t(size.seeds));
-    REQUIRE(fig1[0][0].tests.size() == 1);  // a record
+    REQUIRE(fig1[0][0].tests.size() == 1);  // it is a record
     CHECK(fig1[0][0].tests[0].words.empty());
     for (const Plan& plan : source.plans(artifacts({"chi2023:table6"})))
       for (const TrialTest& test : plan[0].tests) CHECK_MESSAGE(holds(test.file, "/documents-"), test.file);
@@ -119,7 +119,7 @@ TEST_CASE("chi2023: records are kept, without the path of a run") {
   write_file(of + "/aligned/line-pmax.json", Json{{"mode", "pmax"}, {"run", "/some/where/" + t.id}}.dump());
   write_file(folder / "kept.jsonl", kept_lines(plans, runs));
   CHECK(restore(plans[0], again, folder / "kept.jsonl") == 1);
-  CHECK(again.untested(t).size() == 1);  // the alignment on passkeys
+  CHECK(again.untested(t).size() == 1);  // the test with the alignment on passkeys
   CHECK(parse_json(read_file(again.run(t) + "/aligned/line-pmax.json"), "it") == Json{{"mode", "pmax"}});
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
   write_file(of + "/biases.json", "[]");

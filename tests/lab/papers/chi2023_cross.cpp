@@ -1,5 +1,5 @@
-// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and the measurements on
-// a model.
+// Temperatures crossed with randomized positions (lab/papers/chi2023/cross.cpp): the plan, and the measurements on a
+// model.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -53,7 +53,7 @@ TEST_CASE("chi2023: positions, gaps and keys that can be shifted, and the accura
   CHECK(can("alibi", "randomized", Moved::keys));
 
   for (const char* positions : {"sequential", "randomized"}) {
-    const State s(small("none", positions));  // without positions they cannot matter
+    const State s(small("none", positions));  // none reads no positions, so shifts change nothing
     const double home = chi2023::accuracy_moved(s, Moved::nothing);
     CHECK(chi2023::accuracy_moved(s, Moved::positions) == home);
     CHECK(chi2023::accuracy_moved(s, Moved::gaps) == home);

@@ -1,4 +1,4 @@
-// Comparisons: which trials, and in which order. tests/python/test_compare.py tests their ranking.
+// Comparisons: which trials, in which order. Their ranking is tested in tests/python/test_compare.py.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -69,7 +69,7 @@ TEST_CASE("compare: trials are ordered so that every first part of them is a com
   const Plan all = in_order(plan({tasks, {"geometric", "rope", "cope", "none"}, "tiny", "sequential", false, 2}));
   const size_t half = all.size() / 2;
   for (size_t n = 0; n < all.size(); ++n) CHECK(all[n].config().count("seed") == (n < half ? 0 : 1));
-  // Fused schemes first, by task: rope, none, and with a mask none, rope, alibi. Then those with logits in full.
+  // Fused schemes first, by task: rope, none; with a mask none, rope, alibi. Then schemes that compute logits in full.
   std::vector<std::string> first;
   for (size_t n = 0; n < half; ++n) first.push_back(all[n].config()["task"] + " " + all[n].config()["encoding"]);
   CHECK(first == std::vector<std::string>{"reverse_string rope", "reverse_string none", "reverse_string none",

@@ -1,4 +1,4 @@
-// The plan of the gap shift (lab/papers/gap_shift/gap_shift.h). tests/python/test_gap_shift.py tests its tables.
+// The plan of the gap shift (lab/papers/gap_shift/gap_shift.h). tests/python/test_gap_shift.py tests the tables.
 #include <set>
 
 #include "lab/papers/gap_shift/gap_shift.h"

@@ -1,5 +1,5 @@
-// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. That
-// the numbers are right is a matter for the tests of training and sweeps.
+// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. The
+// tests of training and of sweeps check that numbers are right.
 #include "lab/papers/reproduce.h"
 
 #include <doctest/doctest.h>
@@ -70,7 +70,7 @@ TEST_CASE("reproduce: the paper's grid, and that of each size") {
   CHECK(trials("ruoss2023:fig2", "tiny") == 2);
   CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
   CHECK(trials("ruoss2023:fig5", "tiny") == 2);
-  // Tables 1 and 4; then further runs: unsorted, geometric, two of figure 2, three more pools, eight choices of `code`.
+  // Tables 1 and 4. Then other runs: unsorted, geometric, two of figure 2, three more pools, eight choices of `code`.
   CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("reproduce: a source's name alone means all of it") {
 TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
     for (const char* source : {"ruoss2023", "gap_shift"})
-      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {{"seed", {"0"}}}}))) {  // seeds are alike
+      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {{"seed", {"0"}}}}))) {  // one seed is enough
         INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
         CHECK(t.impossible.empty());
       }
@@ -115,7 +115,7 @@ TEST_CASE("reproduce: the learning rate is that of the highest mean, among those
   const TemporaryFolder folder;
   const std::vector<Planned> planned =
       plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
-  // 0.5, 0.6, 0.7 at one rate; 0.8, 0.3, 0.3 at the other, which lacks a seed with randomized positions.
+  // 0.5, 0.6, 0.7 at one rate; 0.8, 0.3, 0.3 at the other, where a seed with randomized positions is missing.
   for (const Trial& t : planned[0].plan) {
     const bool random = t.config()["positions"] == "randomized", first = t.config().number("lr") == 1e-3;
     const int64_t seed = t.config().count("seed");
@@ -148,7 +148,7 @@ TEST_CASE("reproduce: only one of two programs draws, and a signal ends the wait
   const auto other = Claim::take(runs, sweep::claimed_to_draw);
   REQUIRE(other);
   std::filesystem::create_directories(folder / "bin");
-  std::filesystem::create_symlink("/bin/true", folder / "bin/python3");  // a python3 that seems to have all packages
+  std::filesystem::create_symlink("/bin/true", folder / "bin/python3");  // a python3 that seems to have every package
   Program waits(folder, fmt::format("reproduce chi2023:cross --draw --out {}/out", folder.path),
                 fmt::format("PATH='{}/bin':$PATH", folder.path));
   const auto said = [&] { return std::filesystem::exists(folder / "output") ? read_file(folder / "output") : ""; };

@@ -1,5 +1,5 @@
-// Su 2023 (lab/papers/su2023/su2023.h): its plan, and the values kept for Python. tests/python/test_papers.py
-// tests its tables and claims, and the whole source on toy models.
+// Su 2023 (lab/papers/su2023/su2023.h): its plan, and the values kept for Python. Its tables and claims, and the whole
+// source on toy models, are tested in tests/python/test_papers.py.
 #include "lab/papers/su2023/su2023.h"
 
 #include <set>
@@ -19,7 +19,7 @@ namespace {
 
 std::vector<const Artifact*> all_of_it() { return artifacts({"su2023"}); }
 
-// The rows of a test with these options, all with the same numbers.
+// The rows of a test with these options; all rows have the same numbers.
 std::string made_up_test(const Choices& c) {
   std::string csv = header_of(language_kind()) + "\n";
   const std::vector<int> lengths = language_kind().tested_lengths(c);
@@ -98,17 +98,17 @@ TEST_CASE("su2023: trials are kept with their tests, and stay as complete as the
   write_file(folder / "kept.jsonl", kept_lines(plans, runs));
   CHECK(restore(plans[0], again, folder / "kept.jsonl") == 1);
   CHECK(again.trained(t));
-  CHECK(again.untested(t).size() == 1);  // NTK-RoPE
+  CHECK(again.untested(t).size() == 1);  // the test of NTK-RoPE
   CHECK(read_file(again.run(t) + "/tests/ReRoPE.csv") == csv);
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
-  // A test that was cut off is not kept, whether at the end of a line or within one.
+  // A test that was cut off, at the end of a line or within one, is not kept.
   for (const std::string& cut : {csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1), csv.substr(0, csv.size() - 4)}) {
     write_file(of + "/tests/ReRoPE.csv", cut);
     const std::string said = refusal([&] { kept_lines(plans, runs); });
     CHECK(holds(said, "1: " + of + "/tests/ReRoPE.csv " +
                           (cut.ends_with('\n') ? "has 5 rows, and its test has 6" : "is cut off: line 7 reads ")));
   }
-  // a file outside the plan is not one of its tests
+  // a file outside the plan is not one of the plan's tests
   Json strange = parse_json(read_file(folder / "kept.jsonl"), "it");
   strange.erase("checksum");
   strange["tests"] = {{"../../x.csv", {{"length", "1"}}}};

@@ -1,4 +1,4 @@
-// `poslab align`: the file that it writes, the commands that take that file, and refusals.
+// `poslab align`: the file that it writes, the commands that read that file, and refusals.
 #include <cmath>
 #include <map>
 #include <set>
@@ -94,7 +94,7 @@ TEST_CASE("align: a file that has no temperatures is refused by its name, and so
 
 namespace {
 
-// The largest weight of a row, averaged over all rows of the encoder.
+// The largest weight of a row, averaged over all rows in the encoder.
 double largest_weight(const T5& net, const std::vector<int>& prompt) {
   const NoGrad still;
   const int T = int(prompt.size());
@@ -133,7 +133,7 @@ TEST_CASE("align: an external checkpoint on questions in English; its file fits 
     }
     CHECK(nearest < 1);
     CHECK(made.lengths[0].found.tau == std::vector{nearest});
-    e.samples = 5, e.sizes = {4};  // a size whose prompts have several lengths: their mean
+    e.samples = 5, e.sizes = {4};  // prompts of this size have several lengths; the mean counts
     double sum = 0;
     for (int n = 0; n < 5; ++n) sum += double(t5::tokens_of(model, *tokens, t5::written(e, 4, n).prompt).size()) / 5;
     CHECK(t5::probed(model, e).keys(4) == std::lround(sum));
@@ -195,5 +195,5 @@ TEST_CASE("align: temperatures by hand are taken for an external language model,
   };
   CHECK(holds(refused("2.4.0badcafe 8 64:0.5"),
               "temperature aligned: it belongs to weights 0badcafe, but this model has"));
-  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // the tokenizer is read afterwards, and this checkpoint has none
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // the tokenizer is read afterwards; there is none
 }

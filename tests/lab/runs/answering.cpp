@@ -1,4 +1,4 @@
-// Decoders that answer a task token by token: the test against decoding one symbol after the other, and their runs.
+// Decoders that answer a task token by token: their test against decoding one symbol at a time, and their runs.
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +37,7 @@ RunSpec with(const Settings& more) {
   return RunSpec(answering_kind().configure(overlaid(answering_kind().table(), usual, more)));
 }
 
-// The one-layer model of this configuration with its initial weights, made a second time.
+// A one-layer model of this configuration with its initial weights, made a second time.
 Decoder fresh(const RunSpec& c) {
   Params params(uint64_t(c.whole("seed")));
   DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
@@ -45,7 +45,7 @@ Decoder fresh(const RunSpec& c) {
   return {params, spec};
 }
 
-// Logits of the symbol after these tokens, at positions 0, 1, ...                                                  (3)
+// The logits of the symbol that follows these tokens, at positions 0, 1, ...                                       (3)
 std::vector<real> after(const Decoder& net, const RunSpec& c, const std::vector<int>& tokens) {
   const int T = int(tokens.size());
   return net(Ids({1, T}, tokens), 1, {PositionSample(sampler(c), Resample::per_forward, {}, 1, T), {}}).values();
@@ -89,7 +89,7 @@ TEST_CASE("decoder: a learned table has rows for the whole pool, also if positio
   CHECK(rows("evenly_spread:first=1") == 2049);
   CHECK(rows("randomized:max_position=3000|sequential:first=1") == 3000);
   CHECK(rows("random_floats:range=5000,first=1") == 5002);
-  // Every position that training or the test may draw has a row.
+  // Every position that training or the test can draw has a row.
   for (const char* sampler : {"stretched:gap=1000", "scattered:gap=1000", "abacus:shift=3000",
                               "float_midpoints:range=90000", "stretched:gap=1000&sequential"}) {
     const RunSpec c(with({{"encoding", "learned&rope"}, {"positions", sampler}}));
@@ -132,7 +132,7 @@ TEST_CASE("decoder: the test's answers equal those of writing one symbol after t
     CHECK(row["teacher_forced"] == doctest::Approx(forced / (12. * length)));
     imitated += right != forced;
   }
-  CHECK(imitated > 0);  // otherwise the test would not depend on the model's own answers
+  CHECK(imitated > 0);  // else the test would not depend on the model's own answers
 }
 
 TEST_CASE("decoder: asked, it gives what it writes one symbol after the other, how sure it is, and where it looked") {
@@ -171,7 +171,7 @@ TEST_CASE("decoder: asked, it gives what it writes one symbol after the other, h
     CHECK(seen.shape() == Shape{2, int(T), int(T)});
     CHECK(seen.values() == trace.captured.begin()->second.values());
   }
-  CHECK(wrong > 0);  // otherwise it could have read the right answers
+  CHECK(wrong > 0);  // else it could have read the right answers
   Answer other = asked.ask({1}, 1);
   other.said = {2, 1};
   CHECK(other.written() == ";1");
@@ -223,7 +223,7 @@ TEST_CASE("decoder: a token that no answer has is written as the input's symbol,
   };
   CHECK(written("modular_arithmetic", {1, 5, 2}, {4}) == "4");
   CHECK(written("modular_arithmetic", {1, 5, 2}, {5, 9}) == "+;");
-  CHECK(written("stack_manipulation", {0, 1, 2}, {0, 2, 3, 4, 5}) == "0234;");  // POP, PUSH0, PUSH1: as typed
+  CHECK(written("stack_manipulation", {0, 1, 2}, {0, 2, 3, 4, 5}) == "0234;");  // as typed: POP, PUSH0, PUSH1
 }
 
 TEST_CASE("decoder: it learns, is stopped and continues to the same bits, and commands that read runs read it") {
@@ -259,7 +259,7 @@ TEST_CASE("decoder: it learns, is stopped and continues to the same bits, and co
     more.emplace_back("out", folder / "torn");
     const Run run = create_run(with(more));
     while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
-  }  // stopped before a checkpoint, so those steps are repeated
+  }  // stopped before a checkpoint: these steps are repeated
   Program resumed(folder, "decoder resume " + folder / "torn" + " --threads 2");
   REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
   for (const char* file : {"checkpoint.safetensors", "metrics.jsonl", "eval.csv", "config.toml"})

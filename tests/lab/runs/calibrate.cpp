@@ -1,4 +1,4 @@
-// `poslab calibrate`: a head's kept biases against a slow formula; and two trainings, the second biased by the first.
+// `poslab calibrate`: a head's kept biases, against a slow formula; two trainings, the second with the first's biases.
 #include <cmath>
 #include <map>
 
@@ -39,7 +39,7 @@ TEST_CASE("calibrate: the distances that stand out in a made-up matrix, as a mea
         if (deviations == 0.87) CHECK(found.count(-2));
         CHECK(found.empty() == (deviations == 9));
       }
-  // With all distances alike all are kept. Diagonals without any weight do not count.
+  // If all distances have equal weight, all are kept. Diagonals without any weight do not count.
   CHECK(kept(std::vector<double>(T * T, 0.1), T, false, {}).size() == 2 * T - 1);
   std::vector<double> own(T * T, 0.);
   for (int i = 0; i < T; ++i) own[size_t(i * T + i)] = 1;
@@ -69,7 +69,7 @@ TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for
 
 TEST_CASE("calibrate: if a task draws shorter strings than requested, slots are counted by these") {
   const State state(tiny_config({{"task", "modular_arithmetic"}, {"heads", "2"}, {"encoding", "none"}}));
-  const Calibration made = calibrate(state, {.length = 8, .samples = 3});  // strings of 7 symbols, and an answer
+  const Calibration made = calibrate(state, {.length = 8, .samples = 3});  // strings of 7 symbols and an answer
   for (const SlotBiases& head : made.of_heads)
     for (const auto& [distance, weight] : head) {
       CHECK(std::abs(distance) < 8);

@@ -1,4 +1,4 @@
-// A checkpoint holds the whole state, detects every wrong bit, and never damages the one before it.
+// A checkpoint holds the whole state, detects every wrong bit, and never damages the previous one.
 #include <zlib.h>
 
 #include <algorithm>

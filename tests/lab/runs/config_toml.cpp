@@ -1,4 +1,4 @@
-// Options: one table, four sources, and refusals.
+// Options: one table, four sources, and what is refused.
 #include "core/rounding.h"
 #include "experiment/build.h"
 #include "experiment/language/language.h"
@@ -15,7 +15,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A value that is not the default.
+// A value other than the default.
 std::string other_value(const Option& o) {
   if (o.kind == Option::Kind::toggle) return o.standard == "on" ? "off" : "on";
   if (!o.words.empty()) return o.words.back() == o.standard ? o.words.front() : o.words.back();
@@ -101,7 +101,7 @@ TEST_CASE("options that do not fit together") {
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
               "at test"));
-  // reverse_string has 2 L slots: 1L is the slots of the trained length, which the run's sampler computes
+  // reverse_string has 2 L slots: 1L is the number of slots at the trained length, and the run's sampler computes it
   const RunSpec ours = tiny_config({{"test_positions", "interpolated"}});
   CHECK(ours["test_positions"] == "interpolated:trained=1L");
   CHECK(test_sampler(ours).choices.whole("trained") == 2 * ours.whole("train_length"));
@@ -278,7 +278,7 @@ TEST_CASE("a randomized relative scheme draws positions or a table of offsets, b
   CHECK(test_sampler(tiny_config({{"test_positions", "sequential"}}))->name == "sequential");
 }
 
-// An id leaves out defaults: with other defaults it would mean another run.
+// An id leaves out defaults: if a default changed, the id would mean another run.
 TEST_CASE("the defaults of every kind of run have not changed") {
   const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/data/defaults.json"));
   CHECK(golden.size() == all_kinds().size());

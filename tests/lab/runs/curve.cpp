@@ -1,4 +1,4 @@
-// Tests during training: their strings, that they leave the run unchanged, and the seconds that pictures of them show.
+// Tests during training: their strings, that they leave the run unchanged, and the seconds in pictures of them.
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -111,5 +111,5 @@ TEST_CASE("the clock of training stops during tests, and continues from the last
   REQUIRE(all.size() == 2);
   CHECK(all[1]["step"] == 20);
   CHECK(TrainingClock(run, 20).seconds() >= all[1]["seconds"].get<double>());
-  CHECK(!TrainingClock(run, 30).seconds());  // unknown
+  CHECK(!TrainingClock(run, 30).seconds());  // the seconds are unknown
 }

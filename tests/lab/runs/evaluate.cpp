@@ -1,4 +1,4 @@
-// The two scores, the inputs that determine a test string, and the switches of evaluation.
+// The two scores, the inputs that determine a test string, and the options of evaluation.
 #include "experiment/lengths.h"
 #include "tasks/curriculum.h"
 #include "tests/lab/helpers.h"
@@ -48,14 +48,14 @@ TEST_CASE("evaluation is repeatable, and each switch changes it") {
   const std::vector<AtLength> plain = result({{"eval_samples", "70"}});
   CHECK(plain.size() == 9);
   CHECK(plain[4].samples == 70);
-  for (const AtLength& at : plain) {  // sub-batches of 64 and of 6 count by their strings
+  for (const AtLength& at : plain) {  // sub-batches of 64 and of 6 strings weigh by their size
     const double right = 70 * at.length * at.accuracy;
     CHECK(right == doctest::Approx(std::round(right)).epsilon(1e-9));
   }
   CHECK(same(plain, result({{"eval_samples", "70"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_positions", "sequential"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_dropout", "on"}})));
-  // A length is tested on the same strings whatever the other lengths are.
+  // A length is tested on the same strings, whatever other lengths are tested.
   const std::vector<AtLength> part = result({{"eval_samples", "70"}, {"eval_lengths", "5:6"}});
   CHECK(same({plain[4], plain[5]}, part));
 }
@@ -74,7 +74,7 @@ TEST_CASE("a row of a test has a cell for each column, or says which columns it 
 
 TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixes trained and longer ones") {
   Results rows;
-  for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times that length, in %
+  for (int length = 3; length <= 22; ++length)  // the accuracy at a length is 4 times the length, in %
     rows.push_back(row_of({length, 8, 4 * length / 100., 0, 0, {0.5, 0.25, length / 100.}}));
   RunSpec c(all_choices().standard);
   c.set("train_length", "9");
@@ -131,7 +131,7 @@ TEST_CASE("lengths: those of the curriculum are familiar, and those of an origin
   CHECK(in_words(trained_lengths(c)) + after_origin(c) == "length 9, after the training of runs/a");
   CHECK(familiarity(c, 8) == "unseen in this run");
   CHECK(familiarity(c, 9) == "trained");
-  for (const Curriculum& one : all_curricula())            // the flag, against the lengths that are drawn
+  for (const Curriculum& one : all_curricula())            // compares the flag with the lengths that are drawn
     for (int64_t step = 0; step < 60; ++step)
       CHECK((training_length({one.name, 9, 60}, 1, step) == 9 || !one.longest_alone));
 }

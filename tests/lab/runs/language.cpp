@@ -1,5 +1,5 @@
-// Language models in the commands for runs of tasks: sweeps, reports, inspections, and the record of the
-// program that trained them.
+// Language models in the commands for runs of tasks: sweeps, reports, inspections, and the record of the program that
+// trained a model.
 #include <fstream>
 #include <sstream>
 
@@ -63,7 +63,7 @@ TEST_CASE("a sweep of language models: the plan names their command, and misfits
   CHECK(kind_of(plan) == language_kind());
   CHECK(plan[3].name == "alibi-1");
   CHECK(naming(plan).name(values_of(plan[3].run)) == "encoding=alibi seed=1");
-  CHECK(plan[0].id == "09d9348e0a758659");  // so that a finished sweep of an earlier version is found
+  CHECK(plan[0].id == "09d9348e0a758659");  // then a finished sweep of an earlier version is found
   CHECK(holds(plan_lines(plan), "\",\"command\":\"lm train\",\"name\":\"rope-0\",\"preset\":\"none\""));
   const TemporaryFolder folder;
   write_file(folder / "plan.jsonl", plan_lines(plan));
@@ -212,7 +212,7 @@ TEST_CASE("a sweep of language models stops if its text changes, and its kept li
   CHECK(holds(does(2, sweep(folder / "other") + "--kept " + kept), differs + id + " of " + kept));
   CHECK(holds(does(2, fmt::format("rerun {}#{} --out {}", folder.path, id, folder / "again")), differs + id));
 
-  // From two folders that were merged.
+  // Two folders were merged.
   fs::remove(SweepFolder(out).failed(plan[1]));
   does(0, sweep(folder / "other") + "--shard 1/2");
   fs::rename(folder / "other/" + plan[1].id, SweepFolder(out).run(plan[1]));
@@ -245,7 +245,7 @@ TEST_CASE("a language model records the program that trained it, and is tested b
   report::write({folder / "old"}, folder / "curves.json");
   CHECK(holds(read_file(folder / "curves.json"), "tokens of the window"));
 
-  fs::remove(folder / "old/result.json"), fs::remove(folder / "old/eval.csv");  // as if it had ended after training
+  fs::remove(folder / "old/result.json"), fs::remove(folder / "old/eval.csv");  // as if stopped after training
   Program tested(folder, "lm resume " + folder / "old");
   CHECK(tested.status() == 0);
   CHECK(read_record(folder / "old/result.json").steps == 20);
@@ -266,7 +266,7 @@ TEST_CASE("a language model records the program that trained it, and is tested b
 TEST_CASE("lm eval: requesting more samples than the text has windows is reported, and kept with the test") {
   const TemporaryFolder folder;
   std::string words;
-  for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes, the last tenth for the test
+  for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes; the last tenth is for the test
   write_file(folder / "text.txt", words);
   Program run(folder, fmt::format("lm train{} --text {} --set eval_times=1/2 --steps 2 --out {}", without_text(),
                                   folder / "text.txt", folder / "run"));
@@ -404,7 +404,7 @@ TEST_CASE("lm generate: rows of the embedding beyond the tokens are never genera
   for (int seed = 0; seed < 4; ++seed) {
     Program p(folder, fmt::format("lm generate {} --prompt a --count 3 --temperature 1 --seed {}", run, seed));
     CHECK_MESSAGE(p.status() == 0, p.output());
-    CHECK(p.output().size() >= 5);               // the prompt, three bytes or their escapes, the end of the line
+    CHECK(p.output().size() >= 5);               // the prompt, three bytes or escapes, the line's end
   }
 }
 
@@ -437,7 +437,7 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
         "A token sees itself and those before it.", "How positions are encoded"})
     CHECK_MESSAGE(holds(html, part), part);
   for (const char* wrong : {"{{", "answer slots", ">nan"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
-  // Trained on 16 tokens, tested on 32: distances from -16 are new, but not if positions are drawn from 64.
+  // Trained on 16 tokens, tested on 32: distances from -16 on are new, unless positions are drawn from 64.
   CHECK(holds(csv, "\nrope,distance,training,-15,"));
   CHECK_FALSE(holds(csv, "\nrope,distance,training,-16,"));
   CHECK(holds(csv, "\nrope,distance,length 32,-31,1,0\n"));
@@ -445,7 +445,7 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
   CHECK(holds(read_file(out + "/pca.csv"), "\nrope,1,32,32,"));  // the last 16 tokens of 2 texts
   CHECK(holds(read_file(out + "/attention.npz"), "random/layer1/length32.npy"));
 
-  // One head's attention in a text: rows sum to one, and no token sees a later one.
+  // One head's attention in a text: rows sum to 1, and no token sees a later one.
   const auto run = open_lm(folder / "rope").learner;
   const std::vector<int> text = language::test_window(run->state.config, *run->source, 12, 0);
   const AttentionMaps maps = language::attention_maps(run->state, *run->source, text);

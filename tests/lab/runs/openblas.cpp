@@ -1,5 +1,5 @@
-// How the engine openblas is found: libraries made here stand in for OpenBLAS, usable ones and ones to be refused.
-// If OpenBLAS is installed, tests/autograd/ops.cpp compares its results with the references.
+// How the engine openblas finds its library: libraries made here replace OpenBLAS, usable ones and ones that must be
+// refused. If OpenBLAS is installed, tests/autograd/ops.cpp compares its results with the references.
 #include <cstdlib>
 
 #include "lab/runs/run_record.h"
@@ -12,7 +12,7 @@ namespace {
 
 const char* const library_files[] = {"libopenblas.so.0", "libopenblasp.so.0"};
 
-// A library of three loops that ends the program if its own threads are still on.
+// A library of three loops, which ends the program if its own threads are still on.
 const char* const three_loops = R"(
 static int own_threads = 2;
 extern "C" {
@@ -33,7 +33,7 @@ void cblas_sgemm(int, int ta, int tb, int m, int n, int k, float alpha, const fl
 }
 })";
 
-struct StandIn {                                   // takes the place of OpenBLAS in programs that are started with it
+struct StandIn {                                   // replaces OpenBLAS in the programs it starts
   TemporaryFolder folder;
   std::string before = fmt::format("LD_LIBRARY_PATH='{}'", folder / "lib");
   StandIn() { std::filesystem::create_directories(folder / "lib"); }

@@ -1,4 +1,4 @@
-// Options in spellings that have no effect on a model (lab/runs/option_effect.h).
+// Options that are spelled out but have no effect on a model (lab/runs/option_effect.h).
 #include "lab/runs/option_effect.h"
 
 #include <doctest/doctest.h>

@@ -25,7 +25,7 @@ Settings with(const Settings& more, const std::string& out) {
   return all;
 }
 
-// Trains, and returns what it wrote to stderr.
+// Trains, and returns what was written to stderr.
 std::string trained(const Kind& kind, const Settings& all, const TemporaryFolder& folder) {
   {
     const LogFile in_place_of_stderr(folder / "log");
@@ -57,7 +57,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit fo
     CHECK(holds(said, "\n  dropped  none\n"));
     CHECK_FALSE(holds(said, "\n  kept     none\n"));
 
-    // They are in the first checkpoint, so that a kill right after it loses nothing.
+    // The weights are in the first checkpoint, so that a kill right after it loses nothing.
     const RunSpec spec(k.kind.configure(settings_from(open_origin(k.kind, a), k.kind, with(more, c))));
     { create_run(spec); }
     auto before = tensors(a, k.kind), begun = tensors(c, k.kind);
@@ -70,7 +70,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit fo
     CHECK(origin["step"] == 5);
     CHECK(origin["checksum"] == checksum_of_bytes(read_file(a + "/checkpoint.safetensors")));
 
-    std::filesystem::remove_all(a);  // no longer needed
+    std::filesystem::remove_all(a);  // the origin is no longer needed
     resume_run(c, {});
     for (const char* name : {"/checkpoint.safetensors", "/metrics.jsonl", "/eval.csv", "/config.toml", "/origin.json"})
       CHECK_MESSAGE(read_file(b + name) == read_file(c + name), name);
@@ -87,7 +87,7 @@ TEST_CASE("from: with its optimizer a run of any kind continues to the bits of a
     CAPTURE(k.name);
     const TemporaryFolder folder;
     const auto settings = [&](const char* steps, const char* out) {
-      // without what depends on the number of steps: T5's falling rate and growing lengths, a curriculum
+      // without anything that depends on the number of steps: T5's falling rate and growing lengths, a curriculum
       Settings more = {{"steps", steps}, {"cooling", "0"}, {"optimizer", "fresh"}};
       if (k.kind == t5_kind()) more.emplace_back("growing", "0");
       return with(overlaid(k.kind.table(), k.settings, more), folder / out);
@@ -119,7 +119,7 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, except
     trained(language_kind(), with(kept(language_kind().table(), t.run), run), folder);
     CHECK(nlohmann::json::parse(read_file(run + "/origin.json"))["kept"].size() == 21);
   }
-  // The run at that path is trained again with another seed: trials that began with it earlier have another origin.
+  // The run at that path is trained again with another seed: trials that began with the old run have another origin.
   const sweep::SweepFolder runs(std::string(folder / ""));
   const auto rerun = [&](const std::string& path, const Settings& settings) {
     std::filesystem::remove_all(path);
@@ -128,7 +128,7 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, except
   CHECK_NOTHROW(sweep::check_inputs(plan, runs));
   CHECK(runs.other_input(plan, plan[1]) == "");
   rerun(a, overlaid(language_kind().table(), small_text, {{"heads", "2"}, {"seed", "9"}}));
-  CHECK(runs.other_input(plan, plan[0]) == "");                // it has begun, and continues from its own folder
+  CHECK(runs.other_input(plan, plan[0]) == "");                // it has begun, so it continues from its own folder
   std::filesystem::remove_all(folder / plan[1].id);
   CHECK(holds(runs.other_input(plan, plan[1]), fmt::format("the origin {} differs from the one that trial ", a)));
   rerun(folder / plan[1].id, kept(language_kind().table(), plan[1].run));

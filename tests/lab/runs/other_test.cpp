@@ -1,4 +1,4 @@
-// Tests of a run under other options than its own are kept beside its own result, and pages tell them apart.
+// Tests of a run under other options are kept next to its own result, and pages tell them apart.
 #include "lab/runs/other_test.h"
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ std::string page_of(const TemporaryFolder& folder, const std::vector<std::string
   return read_file(folder / "page.html");
 }
 
-// While it lives, root is another user, who is subject to permissions.
+// While it lives, root is another user, to whom permissions apply.
 struct NotRoot {
   NotRoot() { if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0); }
   ~NotRoot() { (void)!::seteuid(::getuid()); }
@@ -89,8 +89,8 @@ TEST_CASE("other tests: eval under other options keeps the run's own result, and
   CHECK(record.seconds == first.seconds);
   CHECK(first.test.empty());
 
-  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the options of its own test
-  run_in(folder, "eval " + run + " --positions randomized --temperature none");  // also its own
+  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // these are the options of its own test
+  run_in(folder, "eval " + run + " --positions randomized --temperature none");  // so are these
   CHECK(own_test_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 
@@ -99,7 +99,7 @@ TEST_CASE("other tests: eval under other options keeps the run's own result, and
   CHECK(run_in(folder, "eval " + run + " -o " + lost, 2) ==
         "poslab: cannot write " + lost + ": there is no such folder; choose another path\n");
 
-  // The name of another test is not reused.
+  // The name of one test is not used for another.
   run_in(folder, "eval " + run + " --lengths 1:3 --name short");
   CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));
   write_file(run + "/eval-lengths-1-2.csv", "of my own");
@@ -189,14 +189,14 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
               "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
   CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
               "/eval.csv has 80 samples at length 1, and its test has 8; restore them"));
-  CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as of a checkpoint alone
+  CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as with only a checkpoint
   CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
               "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
   CHECK(holds(with("result.json", replaced("\"steps_per_second\": ", "\"steps_per_second\": 9"), draws),
               "1: the steps_per_second of " + run + "/result.json is 9"));
   CHECK(holds(with("eval-far.json", replaced("\"date\": \"20", "\"date\": \"19"), draws),
               "1: " + run + "/eval-far.json was changed: its checksum is "));
-  // No score has the loss, nor the accuracy of a trained length: only the checksum shows that the table was changed.
+  // No score includes the loss or the accuracy at a trained length: only the checksum shows that the table was changed.
   const auto other_loss = [](std::string text) {
     std::istringstream names(text.substr(0, text.find('\n')));
     size_t at = text.find('\n') + 1;
@@ -208,7 +208,7 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
     CHECK(holds(refused, "1: " + run + "/" + csv + " has the checksum "));
     CHECK(holds(refused, run + "/" + json + " is of a table with "));
     const std::string record = read_file(run + "/" + json);
-    Json older = parse_json(record, json);  // as an older program left it
+    Json older = parse_json(record, json);  // a record as an older program wrote it
     older.erase("table"), older.erase("checksum");
     write_file(run + "/" + json, older.dump());
     CHECK(with(csv, other_loss, draws) == "");
@@ -216,7 +216,7 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   }
   CHECK(holds(run_in(folder, "eval " + run + "/checkpoints/10.safetensors", 2),
               "/checkpoints/10.safetensors is a kept checkpoint of the run "));
-  // A training does not continue after missing lines.
+  // A training does not go on if earlier lines are missing.
   fs::copy(run, folder / "earlier", fs::copy_options::recursive);
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",
            fs::copy_options::overwrite_existing);
@@ -298,7 +298,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with that
   CHECK(refusal(draws) == "");
   write_file(result, mine);
 
-  // A run that was moved away is not named. And a stopped training does not continue after another run's lines.
+  // If the other run was moved away, it is not named. And a stopped training does not go on after another run's lines.
   fs::create_directory(folder / "far"), fs::rename(other, folder / "far/s");
   fs::copy(folder / "far/s/metrics.jsonl", run + "/metrics.jsonl", fs::copy_options::overwrite_existing);
   CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or belongs to another run: its checksum is "));
@@ -341,7 +341,7 @@ TEST_CASE("other tests: a language model's with another encoding is kept only un
   CHECK(other_tests(run).empty());
   run_in(folder, "lm eval " + run + " --encoding alibi --times 2 --name alibi");
   run_in(folder, "lm eval " + run + " --times 1/2");
-  run_in(folder, "lm eval " + run + " --encoding rope");  // the run's own
+  run_in(folder, "lm eval " + run + " --encoding rope");  // the run's own encoding
   CHECK(own_test_files(run) == own);
   CHECK(other_tests(run) == std::vector<std::string>{"alibi", "times-1-2"});
   const std::string html = page_of(folder, {run});

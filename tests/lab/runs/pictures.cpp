@@ -1,4 +1,4 @@
-// pictures.json of small untrained models: attention rows sum to one, answers are the model's, and the report reads the
+// pictures.json of small untrained models: attention rows sum to 1, answers are the model's, and the report reads the
 // file.
 #include "lab/runs/pictures.h"
 
@@ -92,7 +92,7 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
         double sum = 0;
         for (size_t j = 0; j < 12; ++j)
           sum += a[12 * i + j], most[12 * i + j] = std::max(most[12 * i + j], a[12 * i + j]);
-        CHECK(sum == doctest::Approx(1).epsilon(.03));  // a cell has eight bits
+        CHECK(sum == doctest::Approx(1).epsilon(.03));  // cells have eight bits
       }
     }
     const std::vector<double> top = decode(layer["max"]);

@@ -1,5 +1,5 @@
 // The estimate that is printed before a trained model is tested, aligned, inspected or asked, against the memory and
-// operations used. Operations are counted by core/profile.h, so they do not depend on a clock.
+// operations really used. core/profile.h counts the operations, so no clock is involved.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -38,7 +38,7 @@ namespace {
 Taken really_taken(const std::function<void()>& action) {
   const int before = debug_level();
   set_debug_level(2);
-  action();  // the first time kernels allocate scratch memory, and the profile measures the machine
+  action();  // this first run allocates the kernels' scratch memory and measures the machine
   clear_profile_totals(), reset_peak();
   const int64_t held = memory().bytes_requested;
   action();
@@ -59,7 +59,7 @@ void compare_estimate(const std::string& what, const Taken& estimated, const Tak
   CHECK(flops < 1.3);
 }
 
-// A new model of each kind, whose sizes make products most of its work.
+// A new model of each kind; with these sizes products are most of its work.
 std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = {}) {
   static const std::map<std::string, Settings> sizes = {
       {"strings", {{"task", "reverse_string"}, {"encoding", "rope"}, {"train_length", "30"}}},
@@ -107,9 +107,9 @@ TEST_CASE("estimate: for a test of every kind") {
     });
     Taken estimated = taken_by(parts);
     const RunSpec& c = learner->config();
-    CHECK(estimated.bytes == footprint(c).test);  // as in a training's estimate
+    CHECK(estimated.bytes == footprint(c).test);  // as estimated for training
     CHECK(estimated.flops == doctest::Approx(work(c).test));
-    if (kind == "answering") continue;  // the number of passes of an untrained model is unknown
+    if (kind == "answering") continue;  // how many passes an untrained model needs is unknown
     compare_estimate(kind, estimated, took);
   }
 }
@@ -133,7 +133,7 @@ TEST_CASE("estimate: for a test with every scheme") {
                took.bytes / 1e6, taken_by(parts).flops / took.flops);
     CAPTURE(scheme.name);
     CHECK(ratio > 0.5);
-    CHECK(ratio < 3.2);  // the estimate counts memory shared by short strings several times
+    CHECK(ratio < 3.2);  // memory that short strings share is counted several times
     const double operations = taken_by(parts).flops / took.flops;
     CHECK(operations > 0.4);  // DAPE applies a network to all logits
     CHECK(operations < 1.6);
@@ -164,7 +164,7 @@ TEST_CASE("estimate: for the texts and answers of a model") {
   const auto text = model_of_kind("language");
   const auto& writer = dynamic_cast<const language::TextLearner&>(*text);
   const std::vector<int> prompt(40, 3);
-  for (const char* encoding : {"rope", "dynamic_ntk"}) {  // with the second, keys have to be computed again
+  for (const char* encoding : {"rope", "dynamic_ntk"}) {  // with dynamic_ntk, keys are computed again
     const Decoder net = writer.state.net.with_encoding(choose_encoding(encoding, trained_on(32)));
     compare_estimate(fmt::format("text, {}", encoding), language::writing_takes(net.spec(), 40, 60),
                      really_taken([&] { generate(net, prompt, {.count = 60}, [](int) { return true; }); }));
@@ -186,16 +186,16 @@ TEST_CASE("estimate: for the texts and answers of a model") {
                      }));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers hold memory of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers hold memory themselves
 namespace {
 
-// The largest memory of the program in bytes, from the system while it runs.
+// The program's largest memory in bytes, as the system reports it while the program runs.
 double peak_of_program(const TemporaryFolder& folder, const std::string& arguments) {
   Program poslab(folder, arguments, fmt::format("cd '{}' &&", folder.path), "said");
   double most = 0;
   while (poslab.running()) {
     std::ifstream status(fmt::format("/proc/{}/status", poslab.process()));
-    bool begun = false;  // before that it is a copy of this process
+    bool begun = false;  // until then it is a copy of this process
     for (std::string line; std::getline(status, line);) {
       if (line == "Name:\tposlab") begun = true;
       if (begun && line.starts_with("VmHWM:")) most = std::max(most, 1024 * std::stod(line.substr(6)));
@@ -251,7 +251,7 @@ TEST_CASE("estimate: for questions to an external checkpoint, which decides wher
   CHECK(estimated.bytes > 0.6 * took.bytes);
   CHECK(estimated.bytes < 2 * took.bytes);
   CHECK(estimated.flops > 0.7 * took.flops);
-  CHECK(estimated.flops < 2 * took.flops);  // an answer may be shorter
+  CHECK(estimated.flops < 2 * took.flops);  // answers may be shorter
 }
 
 TEST_CASE("estimate: work that needs more memory than there is does not begin, unless it is forced") {
@@ -263,7 +263,7 @@ TEST_CASE("estimate: work that needs more memory than there is does not begin, u
   CHECK(holds(refusal([&] { resume_run(run, {}); }), needed));
   CHECK(
       holds(refusal([&] { test_run(run, {}, {.file = folder / "own.csv"}); }), "for testing (eval_lengths to 200000)"));
-  // A test of short strings instead of the long ones needs little memory, and runs.
+  // A test of short strings instead of long ones needs little memory, so it runs.
   CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:2"}}, {.name = "short"}); }).empty());
 
   Settings text = {{"text", "copy_grammar"}, {"layers", "1"},     {"heads", "1"}, {"d_model", "8"},      {"d_ff", "8"},
@@ -279,7 +279,7 @@ TEST_CASE("estimate: work that needs more memory than there is does not begin, u
       refusal([&] { begin(large, false); }),
       "1e+06 TB of memory is needed: 4 MB for the model of 250,000 parameters, 1e+06 TB for testing (lengths to 9)"));
 
-  const bool shown = std::exchange(Progress::shown, true);  // only estimates that matter are shown
+  const bool shown = std::exchange(Progress::shown, true);  // estimates are shown only if they matter
   {
     const LogFile said(folder / "log");
     begin({.what = "testing", .takes = {1e6, 1e9}}, false);

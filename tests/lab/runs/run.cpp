@@ -1,4 +1,4 @@
-// The program from outside: the same seed gives the same bits, with any number of threads and any interruption. Its
+// The program as users run it: the same seed gives the same bits, with any number of threads and any interruption. Its
 // answers to bad input are in tests/apps/bad_input.cpp.
 #include <fcntl.h>
 #include <sys/file.h>
@@ -34,7 +34,7 @@ void train(const TemporaryFolder& folder, const std::string& run, const Settings
   REQUIRE(p.status() == 0);
 }
 
-// The lines of tests.jsonl without their seconds, which have to rise.
+// The lines of tests.jsonl without their seconds, which must rise.
 std::string tests_of(const std::string& run) {
   std::string all;
   double before = 0;
@@ -49,7 +49,7 @@ std::string tests_of(const std::string& run) {
   return all;
 }
 
-// Waits until the run has saved another checkpoint after its first, and then stops it.
+// Waits until the run has saved a second checkpoint, and then stops it.
 std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string& run, const Settings& more, int signal,
                                int status) {
   Program p(folder, fmt::format("train {} --out {}", tiny_options(more), run));
@@ -99,7 +99,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk during training: nothing is lost, and
   CHECK(tests_of(folder / "stopped") == tests);
 
   const auto result = nlohmann::json::parse(read_file(folder / "stopped/result.json"));
-  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds from all three processes
+  const std::string told = read_file(folder / "stopped/tests.jsonl");  // it has seconds from all three processes
   CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");
@@ -109,7 +109,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk during training: nothing is lost, and
 TEST_CASE("two trainings that begin at once in one folder: the second leaves it to the first") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/config.toml";
-  std::filesystem::create_directory(partial);                      // as if another process had it
+  std::filesystem::create_directory(partial);                      // as if another process worked in it
   write_file(theirs, "theirs");
   const int other = ::open(partial.c_str(), O_RDONLY | O_DIRECTORY);
   REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
@@ -238,7 +238,7 @@ TEST_CASE("help, lists and version") {
 TEST_CASE("a training prints the mean loss and accuracy since its last line") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", log = folder / "log";
-  // One slot of each string is scored, so that all steps weigh alike.
+  // One slot of each string is scored, so all steps have equal weight.
   const Settings all = overlaid(all_choices(), tiny, {{"task", "even_pairs"}, {"out", run}});
   {
     const LogFile in_place_of_stderr(log);

@@ -1,4 +1,4 @@
-// experiment/run_spec.h: options are parsed when a run begins, and not again by its steps, tests or pages.
+// experiment/run_spec.h: options are parsed when a run begins; its steps, tests and pages do not parse them again.
 #include "experiment/run_spec.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 
 int times_read = 0;
 
-// NoPE and `sequential`, each with an option that counts how often a spelling is read.
+// NoPE and `sequential`, each with an option that counts how often its spelling is parsed.
 Option counting() {
   Option o = Option::text("word", "", "any");
   o.sets = [](const std::string& text) { return ++times_read, Settings{{"word", text}}; };

@@ -1,4 +1,4 @@
-// Positions and biases from the user's files: the run keeps the numbers, and errors name the line.
+// Positions and biases from files of the user: the run keeps the numbers, and errors name the line.
 #include <fstream>
 
 #include "experiment/build.h"
@@ -27,7 +27,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(c["positions"] == "given:at=0 1 2.5 7");
   CHECK(configure(read_toml(to_toml(c), "config.toml"))["positions"] == c["positions"]);
 
-  // Spellings in a run's file, or in one from a stranger, do not read other files.
+  // Spellings in a run's file, or in an untrusted file, do not read other files.
   CHECK(configure(read_toml(toml, "config.toml"))["positions"] == "given:at=@" + path);
   Rng rng(stream(1, Purpose::init, 0, 0));
   CHECK_THROWS_AS(sample(choose_sampler("given:at=@" + path), {.sequences = 1, .time = 2}, rng), BadInput);

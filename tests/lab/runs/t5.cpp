@@ -1,4 +1,4 @@
-// Runs of T5s on retrieval: training, stopping and continuing, tests by place, sweeps and reports.
+// Runs of T5s on retrieval: training, stopping and continuing, tests by place of the answer, sweeps and reports.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -41,7 +41,7 @@ TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to ste
                           {"train_length", "64"},
                           {"tokens", "256"}}));
   CHECK(t5::longest(c, 0) == 16);
-  CHECK(t5::longest(c, 25) == 23);  // half of the steps, and a quarter on the logarithmic scale: 16 * 4^(1/4)
+  CHECK(t5::longest(c, 25) == 23);  // half of the steps that grow, a quarter of the logarithm: 16 * 4^(1/4)
   CHECK(t5::longest(c, 50) == 64);
   CHECK(t5::longest(c, 99) == 64);
   CHECK(t5::longest(with({{"growing", "0"}, {"train_length", "64"}}), 0) == 64);
@@ -52,7 +52,7 @@ TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to ste
     CHECK(B == 256 / T);
     CHECK(batch.expected.shape() == batch.read.shape());
     for (int64_t i = 0; i < batch.context.size(); ++i) REQUIRE(batch.context[i] == again.context[i]);
-    CHECK(O == 3);  // two digits and an end token, or one digit and two of them
+    CHECK(O == 3);  // two digits and an end token, or one digit and two end tokens
     for (int b = 0; b < B; ++b) {
       const bool of_line = batch.context[(b + 1) * T - 1] >= symbols::name;
       CHECK(of_line == ((step + b) % 2 == 1));
@@ -84,7 +84,7 @@ TEST_CASE("a T5 learns a task: its answers are right, and counted by the place o
     mean += x / t5::places;
   }
   CHECK(mean == doctest::Approx(at.accuracy).epsilon(0.1));
-  // An untrained model does not answer, and places at which topic never has an answer have no accuracy.
+  // An untrained model gives no answer. If topic has no answer at a place, there is no accuracy.
   const RunSpec topic(with({{"tasks", "topic"}}));
   const t5::State fresh(topic);
   const t5::AtLength none = t5::evaluate(fresh.net, topic, t5::retrievals(RunSpec(topic))[0], 24);
@@ -113,7 +113,7 @@ TEST_CASE("a stopped run of a T5 continues to the same bits; its figures are rea
   {
     const Run run = create_run(with({{"out", folder / "torn"}}));
     while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
-  }  // stopped before a checkpoint, so those steps are repeated
+  }  // stopped before a checkpoint: these steps are repeated
   Program resumed(folder, "t5 resume " + folder / "torn" + " --threads 2");
   REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
   for (const char* file : {"checkpoint.safetensors", "metrics.jsonl", "eval.csv", "config.toml"})
@@ -162,7 +162,7 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
   const auto drawn = [](const RunSpec& of) {
     return sampler_for(choose_encoding(of["encoding"]), choose_sampler(of["positions"]))->name;
   };
-  REQUIRE(drawn(c) != drawn(as_other));  // positions of tokens, or a table of offsets
+  REQUIRE(drawn(c) != drawn(as_other));  // one draws positions of tokens, the other a table of offsets
   create_run(c);
   const T5 net = open_as<t5::QuestionLearner>(t5_kind(), folder / "run")
                      .learner->state.net.with_encoding(choose_encoding(other));
@@ -175,7 +175,7 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
   CHECK(read_file(folder / "o.csv") == poslab::to_csv(all));
   Program write(folder, "t5 generate " + folder / "run" + " --encoding " + other +
                             " --prompt 'passkey a4 b11 . . . . ask passkey' --count 2");
-  CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws new positions"));  // refused by that name
+  CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws new positions"));  // refused by this name
 }
 
 TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each task") {
@@ -228,7 +228,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and an 
   CHECK(all[0].answers == std::vector<std::string>{"Ada", "A."});
   CHECK(all[0].documents[2].gold);
   CHECK(!all[0].documents[1].gold);
-  CHECK(!all[0].documents[1].shown);  // it has the answer, too
+  CHECK(!all[0].documents[1].shown);  // it also has the answer
   CHECK(all[1].documents[1].gold);
   CHECK(all[1].documents[0].shown);
 
@@ -264,7 +264,7 @@ TEST_CASE("an external checkpoint is asked in English: the given number of quest
   CHECK(all[1].tokens > all[0].tokens);
   CHECK(all[0].accuracy == 0);  // its weights are random
   CHECK(all[1].accuracy_of_place[7] == 0);
-  for (int p = 0; p < t5::places; ++p)  // of two lines none is in the middle
+  for (int p = 0; p < t5::places; ++p)  // two lines leave the middle empty
     CHECK(std::isnan(all[0].accuracy_of_place[p]) == (p > 0 && p < t5::places - 1));
   CHECK(t5::to_csv(all).rfind("task,size,tokens,samples,accuracy,accuracy_1,", 0) == 0);
   CHECK(holds(t5::to_csv(all), fmt::format("\nline,9,{},8,0,", all[1].tokens)));
@@ -286,7 +286,7 @@ TEST_CASE("an external checkpoint is asked with positions from a file") {
 
 TEST_CASE("an external checkpoint's right answers are counted by their places") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
-  // This task ignores the model's answer: this many of the two questions in each eighth of the context count as right.
+  // This task ignores the model's answer: of the two questions in each eighth of the context, so many count as right.
   const int right[t5::places] = {2, 0, 1, 1, 2, 0, 0, 1};
   t5::English own{.task = choose_retrieval("line"), .sizes = {9}, .samples = 2 * t5::places};
   own.task.thing.write = [](const Choices&, int, uint64_t seed, Place place) {
@@ -309,7 +309,7 @@ TEST_CASE("t5: inspection sees as many questions of each task as it asked for, i
         .run({.length = length, .names = {"encoder.block0.attention.statistics"}, .done = [&](const Trace& trace) {
                 passes.push_back(trace.captured.at("encoder.block0.attention.statistics").dim(0));
               }});
-    CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // of passkey and of line
+    CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // passkey and line
     CHECK(*std::max_element(passes.begin(), passes.end()) == most);
   }
 }

@@ -1,4 +1,4 @@
-// Notes on settings that change nothing (lab/runs/unreached.h).
+// Notes about settings that change nothing (lab/runs/unreached.h).
 #include <doctest/doctest.h>
 
 #include "experiment/strings.h"
@@ -89,7 +89,7 @@ TEST_CASE("unreached: options that the command line refuses are named if a file 
     REQUIRE_MESSAGE(lines.size() == 1, name);
     CHECK(lines[0].starts_with(fmt::format("{} = ", name)));
     CHECK(lines[0].find(" changes nothing: ") != std::string::npos);
-    CHECK_MESSAGE(of_run(set, {{name, value}}).empty(), name);     // if the run that it begins with has it
+    CHECK_MESSAGE(of_run(set, {{name, value}}).empty(), name);     // no note if the origin has it
   }
   const sweep::Plan plan = sweep::make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"rope\"\n"
                                             "schedule = [\"linear\", \"cosine\"]\n", "plan.toml");

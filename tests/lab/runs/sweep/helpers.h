@@ -1,4 +1,4 @@
-// For tests of lab/sweep/: a plan of short trials, and the files of a sweep except clock times.
+// For tests of lab/runs/sweep/: a plan of short trials, and the files of a sweep without clock times.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,7 +34,7 @@ struct Sweep {
   Plan plan;
 };
 
-// All files of a run except clock.jsonl, one after the other with their names.
+// All files of a run except clock.jsonl, one after the other, with their names.
 inline std::string contents(const std::string& run) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(run)) names.insert(entry.path().filename());

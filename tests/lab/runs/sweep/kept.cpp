@@ -1,4 +1,4 @@
-// Trials as lines of a file (lab/runs/sweep/kept.h): made-up trials, written and read again.
+// Trials kept as lines of a file (lab/runs/sweep/kept.h): made-up trials are written and read again.
 #include "core/platform/isa.h"
 #include "experiment/numerics.h"
 #include "lab/files/json.h"
@@ -18,7 +18,7 @@ using namespace poslab::test;
 
 namespace {
 
-// The files of a trial that tables read, with accuracies that depend on the seed.
+// The files of a trial that tables read; accuracies depend on the seed.
 void make_up(const SweepFolder& folder, const Trial& t) {
   make_folder(folder.run(t));
   std::vector<AtLength> all;
@@ -80,7 +80,7 @@ TEST_CASE("sweep kept: a score that does not follow from its rows, and rows that
   const auto said = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
-    text.erase(text.find(",\"checksum\""), text.rfind('}') - text.find(",\"checksum\""));  // as from an older program
+    text.erase(text.find(",\"checksum\""), text.rfind('}') - text.find(",\"checksum\""));  // as in an older file
     write_file(file, text);
     return refusal([&] { restore(sweep.plan, after, file); });
   };
@@ -104,7 +104,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
   std::string swapped = good;
   const size_t first = swapped.find(a), second = swapped.find("{\"id\":\"" + b) + 7;
   swapped.replace(first, a.size(), b), swapped.replace(second, b.size(), a);
-  for (size_t at; (at = swapped.find("= " + a)) != std::string::npos;)  // references to its columns are changed, too
+  for (size_t at; (at = swapped.find("= " + a)) != std::string::npos;)  // also changes references to its columns
     swapped.replace(at, 2 + a.size(), "= " + b);
   write_file(file, swapped);
   const std::string why = refusal([&] { restore(sweep.plan, after, file); });
@@ -126,7 +126,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
               fmt::format("trial {}: its \"result\" belongs to another trial: it has encoding = alibi, not ", a)));
   CHECK(older(Json::object()) == "");
 
-  // An incomplete line has some of the columns, and all lengths.
+  // An incomplete line lacks columns, but no lengths.
   std::filesystem::remove_all(after.path());
   const auto shortened = [&](const char* length, const char* accuracy) {
     write_file(file, Json{{"id", a}, {"tested", {{"length", length}, {"accuracy", accuracy}}}}.dump() + "\n");
@@ -187,7 +187,7 @@ TEST_CASE("sweep: a trial whose eval.csv is cut off has failed in every command,
   Program retried(folder, sweep.run(runs.path()) + " --retry");
   CHECK_MESSAGE(retried.status() == 0, retried.output());
   CHECK(read_file(csv) == before);
-  const SweepFolder other(folder / "other");  // as --kept restores a trial, without weights
+  const SweepFolder other(folder / "other");  // a trial without weights, as --kept restores it
   make_up(other, sweep.plan[0]);
   write_file(other.run(sweep.plan[0]) + "/eval.csv", before.substr(0, before.size() / 2));
   Program trained(folder, sweep.run(other.path()) + " --retry");
@@ -223,7 +223,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   CHECK(trains.status() == 1);
   CHECK(holds(trains.output(), "1 done, 2 failed"));
 
-  // Only the configuration, and one that cannot be read.
+  // The folder has only the configuration; at first that cannot be read.
   const std::string config = runs.run(c) + "/config.toml", text = read_file(config);
   write_file(config, text + "\nlr = 3\n");
   CHECK(holds(refusal([&] { runs.must_fit(c); }), "config.toml, line "));
@@ -231,7 +231,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   edited.replace(edited.find("seed = 2"), 8, "seed = 7");
   write_file(config, edited);
   CHECK(holds(refusal([&] { runs.must_fit(c); }), "seed = 7, and this one has 2; put"));
-  std::filesystem::remove(config);  // as --kept leaves it: result.json says which trial it is
+  std::filesystem::remove(config);  // as after --kept: result.json says which trial it is
   CHECK(refusal([&] { runs.must_fit(c); }) == "");
   std::filesystem::copy(runs.run(a) + "/result.json", runs.run(c) + "/result.json",
                         std::filesystem::copy_options::overwrite_existing);

@@ -1,4 +1,4 @@
-// Plans: the trials that a TOML file gives; writing and reading a plan keeps them.
+// Plans: which trials a TOML file gives; writing and reading a plan changes nothing.
 #include <cstdlib>
 #include <future>
 
@@ -52,7 +52,7 @@ encoding = "alibi"     # the same two again
 
 TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   const Plan plan = make_plan(tiny_sweep, "sweep.toml");
-  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // so that a finished sweep of an earlier version is found
+  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // then a finished sweep of an earlier version is found
   CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
         plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
@@ -72,7 +72,7 @@ TEST_CASE("plan: impossible configurations are listed, with the reason") {
   CHECK(holds(plan_lines(plan), "\"impossible\":\"heads = 3 does not divide"));
   CHECK(trials_of(plan, {}).size() == 2);
   const Plan cuda = make_plan("device = \"cuda\"\n" + tiny_sweep, "sweep.toml");
-  CHECK(cuda.front().impossible.empty());  // the machine that plans need not have the GPU
+  CHECK(cuda.front().impossible.empty());  // planning needs no GPU
 }
 
 TEST_CASE("plan: shards divide its lines") {
@@ -124,10 +124,10 @@ TEST_CASE("plan: trials are named by their differences") {
   CHECK(labels(plan) == "causal=off seed=0\ncausal=off seed=1\ncausal=on seed=0\ncausal=on seed=1\n");
   CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config())) == "causal=on");
   CHECK(labels(make_plan(base, "sweep.toml")) == "sincos (randomized)\n");
-  // An option that differs is named even if others already distinguish the runs, unless it has the preset's value.
+  // An option that differs is named even if others already distinguish the runs, unless its value is the preset's.
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
-  // For a run with an option that this program does not know: the options that it leaves out are its preset's.
+  // Runs with an option that this program does not know: options that they leave out have the preset's values.
   const Naming old(
       std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"causal", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
@@ -147,7 +147,7 @@ TEST_CASE("plan: readable names for folders") {
   link_names(names, out);  // existing files are kept
   write_file(out.run(sweep.plan[0]) + "/x", "here");
   CHECK(read_file(out.path() + "/named/reverse_string-randomized-0/x") == "here");
-  CHECK_FALSE(std::filesystem::is_symlink(out.path() + "/named/reverse_string-randomized-1"));  // not begun
+  CHECK_FALSE(std::filesystem::is_symlink(out.path() + "/named/reverse_string-randomized-1"));  // it has not begun
   name_trials(sweep.plan, "{encoding}/{seed}{positions}");
   CHECK(names_of(sweep.plan).count("relative_0randomized") == 1);
   const auto refused = [&](const std::string& text) { return refusal([&] { name_trials(sweep.plan, text); }); };
@@ -165,7 +165,7 @@ TEST_CASE("plan: a TOML file names its trials, and the plan keeps the rule") {
   const Plan plain = make_plan(tiny_sweep + lists, "sweep.toml"), back = read_plan(named.file);
   REQUIRE(named.plan.size() == plain.size());
   for (size_t i = 0; i < plain.size(); ++i) {
-    CHECK(named.plan[i].id == plain[i].id);  // a name changes no id, so a sweep that is named later continues
+    CHECK(named.plan[i].id == plain[i].id);  // a name changes no id: a sweep can be named later
     CHECK(back[i].name == named.plan[i].name);
     CHECK(back[i].name.empty() == !back[i].impossible.empty());
   }
@@ -244,7 +244,7 @@ TEST_CASE("plan: the names of trials need, of each trial, only the values that d
   const int64_t before = allocations();
   const Naming names = naming(plan);
   const int64_t taken = allocations() - before;
-  for (const Trial& t : plan) values_of(t.run);  // all values that it might keep
+  for (const Trial& t : plan) values_of(t.run);  // every value that could be kept
   const int64_t all = allocations() - before - taken;
   CHECK(names.differing() == std::vector<std::string>{"seed"});
   CAPTURE(double(taken) / double(all));

@@ -1,4 +1,4 @@
-// Sweeps from outside: workers that are killed, trials that fail, the status meanwhile, and the collected table.
+// Sweeps as users run them: workers that are killed, trials that fail, the status meanwhile, and the collected table.
 
 #include <fstream>
 #include <limits>
@@ -20,8 +20,8 @@ using S = TrialState;
 
 Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
 
-// No trial starts while another process has it, or after its end. Every start is followed by its outcome, except those
-// of killed workers. Returns the number of starts.
+// No trial starts while another process runs it, or after it has ended. Every start is followed by its outcome, unless
+// the worker was killed. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   std::map<std::string, std::string> working;
   std::set<std::string> done;
@@ -56,7 +56,7 @@ bool has_a_trial(const std::string& out, pid_t worker) {
   return has;
 }
 
-// Two workers on one shard, killed at random; then one that does the rest.
+// Two workers on one shard are killed at random; then one worker does the rest.
 void tear(int trials, int kills, int steps) {
   const TemporaryFolder folder;
   const Sweep sweep(folder, fmt::format("seeds = {}\nsteps = {}\npositions = \"randomized\"\n", trials, steps));
@@ -90,7 +90,7 @@ void tear(int trials, int kills, int steps) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
     Program& victim = workers[random() % 2];
-    // By chance all might be killed between two trials, or before their first.
+    // By chance every kill might come between two trials, or before the first.
     if (kill == 0) CHECK(eventually([&] { return has_a_trial(torn, victim.process()); }));
     victim.send(SIGKILL);
     killed.insert(victim.process());
@@ -122,7 +122,7 @@ TEST_CASE("sweep: status lists the workers, and a signal saves the running trial
     Program worker(folder, sweep.run(out, "--jobs 2"));
     CHECK(eventually([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
     CHECK(counts(sweep, out)[S::todo] == 1);
-    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // another worker has its only trial
+    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // another worker runs its only trial
     CHECK(other.status() == 0);
     CHECK(other.output() == "shard 0/3: 1 running\n");
     const std::string first = out + "/" + sweep.plan[0].id;
@@ -138,7 +138,7 @@ TEST_CASE("sweep: status lists the workers, and a signal saves the running trial
   CHECK(eventually([&] { return counts(sweep, out)[S::running] == 1; }));
   worker.send(SIGKILL);
   CHECK(worker.status() == 128 + SIGKILL);
-  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial ends with it
+  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 0; }));  // the trial ends with its worker
   check_journal(out, {worker.process()});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason, and does not stop
   CHECK(holds(csv,
               "id,name,state,heads,seed,paper_score,released_score,chance,majority,content_only,seconds,commit,reason,"
               "preset,task,"));
-  for (const ChoiceOption& o : all_choices().options)  // including options that are the same in all trials
+  for (const ChoiceOption& o : all_choices().options)  // even options that are the same in all trials
     if (o.kept)
       CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.option.name + ","), o.option.name);
   CHECK(holds(csv, fmt::format("{},heads=2,done,2,1,{:.12g}", good.id, result["paper_score"].get<double>())));
@@ -206,7 +206,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason, and does not stop
   check_journal(out, {});
 }
 
-#ifndef POSLAB_DOUBLE  // doubles have a range that this training does not leave
+#ifndef POSLAB_DOUBLE  // this training stays in the range of doubles
 TEST_CASE("sweep: control characters in a reason or a name from a stranger do nothing in status and in a report") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\nsteps = 2\n");
@@ -226,7 +226,7 @@ TEST_CASE("sweep: control characters in a reason or a name from a stranger do no
   CHECK(!holds(said, "\x1b"));
 }
 
-// Slopes are exp(a), and each step of Adam moves a by about lr = 100: some become infinite, on every instruction set.
+// Slopes are exp(a), and each step of Adam moves a by about lr = 100: some become infinite on every instruction set.
 TEST_CASE("sweep: training that diverges ends with a remedy, and the trial beside it is done") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "steps = 10\n[[also]]\nencoding = 'alibi:learned'\nlayers = 4\nlr = 100\n");
