@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The course: its bodies pass, its holes fail in a line each, and typical wrong answers are caught by name.
+"""The course: the project's bodies pass, its holes fail with a line each, and typical wrong answers are caught by name.
 
-usage: tests/course/course.py [--all | STEP...]   All wrong answers, and each step's holes alone, of all steps or of
-                                                  these; else a sample and all holes at once, for CI.
-       tests/course/course.py --times             Measures how long checks take, and writes it into a page.
+usage: tests/course/course.py [--all | STEP...]   All wrong answers, and each step's holes alone, for all steps or
+                                                  for these; else a sample, and all holes at once, for CI.
+       tests/course/course.py --times             Measures how long checks take, and writes the times into a page.
 Ends with a line in doctest's form, which ./dev test adds up.
 """
 
@@ -37,15 +37,15 @@ def check(what, good, told=""):
 
 
 def restore(path):
-    """Copies the project's file with its time, so that only files that differ are compiled."""
+    """Copies the project's file with its modification time, so that only files that differ are compiled."""
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     if not (folder / path).exists() or (folder / path).read_text() != marks.text_of(root, path):
         (folder / path).write_text(marks.text_of(root, path))
 
 
 class Changed:
-    """While it lives, files have other bodies; afterwards files and objects are restored with their times, so that
-    nothing is compiled a second time."""
+    """While it lives, files have other bodies; afterwards files and objects are restored with their modification times,
+    so that nothing is compiled a second time."""
 
     def __init__(self, body_of):
         self.texts = {path: marks.with_bodies(path, marks.text_of(root, path), body_of) for path in marks.marked()}
@@ -66,7 +66,7 @@ class Changed:
 
 
 def results(step):
-    (folder / f"build/step{step:02}").unlink(missing_ok=True)          # it may hold an object that was restored
+    (folder / f"build/step{step:02}").unlink(missing_ok=True)          # it may contain an object that was restored
     return course.looked_at(folder, step)
 
 
@@ -81,7 +81,7 @@ def command(*words):
 
 
 def as_a_student_begins():
-    """The command itself, from step 1 on, and each later step in a folder of its own."""
+    """The command itself: from step 1 on in one folder, and each later step in a folder of its own."""
     with tempfile.TemporaryDirectory() as scratch:
         mine = pathlib.Path(scratch) / "my course"
         of_first = sorted(key for key, r in ours.items() if r.step == 1)
@@ -91,7 +91,7 @@ def as_a_student_begins():
 
         done = command(1, mine)
         check("step 1 begins with its holes and no others", done.returncode == 0 and holes() == of_first, done.stderr)
-        check("what is to be typed next can be", f"tools/course check '{mine}'\n" in done.stdout, done.stdout)
+        check("the next command to type is printed", f"tools/course check '{mine}'\n" in done.stdout, done.stdout)
         first = ours[of_first[0]]
         at = mine / first.path
         at.write_text(marks.with_bodies(first.path, at.read_text(),
@@ -103,19 +103,19 @@ def as_a_student_begins():
         check("step 2 is refused while a body of step 1 is missing",
               done.returncode == 2 and any(f"'{key}'" in done.stderr for key in of_first[1:]), done.stderr)
         done = command(2, mine, "--solved")
-        check("or takes the project's, and leaves what was written",
+        check("or it takes the project's body, and keeps what was written",
               done.returncode == 0 and "  // mine\n" in at.read_text() and
               holes() == sorted(key for key, r in ours.items() if r.step == 2), done.stderr)
         copy = [line for line in ours["2 mul"].body if line.strip()]
         whole = at.read_bytes()
         at.write_bytes(whole + "// gr\u00fc\u00dfe\n".encode("latin-1"))
         done = command("check", mine)
-        check("a file that is no UTF-8 is named", done.returncode == 2 and
+        check("a file that is not UTF-8 is named", done.returncode == 2 and
               f"course: {first.path}: its byte {len(whole) + 5} is no UTF-8" in done.stderr, done.stderr)
         at.write_bytes(whole)
         rewrite(mine, lambda r: copy if r.step == 2 else None)
         done = command(2, mine)
-        check("a body that is the project's, too, stays once its step has begun",
+        check("a body equal to the project's stays once its step has begun",
               done.returncode == 0 and not holes() and "--again" in done.stdout, done.stdout + done.stderr)
         command(3, mine)
         done = command(1, mine)
@@ -129,8 +129,8 @@ def as_a_student_begins():
 
 
 def as_the_sources_change():
-    """course/holes.toml names words that its files have once; after a change a refusal names file, body and words."""
-    check("files with holes are a student's, and have no marks of their own",
+    """course/holes.toml names words that occur once in a file; after a change a refusal names file, body and words."""
+    check("files with holes are those of the student, and have no marks themselves",
           set(marks.holes()) == set(marks.marked()) and
           not any("// course " in (root / path).read_text() for path in marks.files()))
     path = "core/cpu/softmax.cpp"
@@ -154,8 +154,8 @@ def rewrite(at, body_of):
 
 
 def as_a_class_is_graded():
-    """The table, with steps before one with holes, a folder that is no course folder, and the project's own bodies. A
-    student's prints, with and without a newline, are shown, and do not count as lines of the test."""
+    """The table for a class: steps before one with holes, a folder that is no course folder, and the project's own
+    bodies. A student's prints, with and without a newline, are shown, and do not count as lines of the test."""
     (folder / "course.json").write_text('{"step": 2}')
     with tempfile.TemporaryDirectory() as scratch:
         no_folder, broken, out = (pathlib.Path(scratch) / name for name in ("none", "broken", "grades.json"))
@@ -168,7 +168,7 @@ def as_a_class_is_graded():
             done = command("grade", "--json", out, no_folder, folder, broken)       # its step 1 is compiled then
             rows = json.loads(out.read_text())
         first, second = rows[1]["steps"]
-        check("holes of a step that has just begun take nothing from those before it",
+        check("holes of a step that has just begun change no earlier step",
               first["passed"] == first["of"] > 0 and len(second["holes"]) > 1 and second["passed"] < second["of"] and
               re.search(rf"{first['of']}/{first['of']}  .*\b1\n", done.stdout), done.stdout)
         check("code that prints passes as before, and its prints are shown", "stepscase\t1" in first["printed"], first)
@@ -179,20 +179,20 @@ def as_a_class_is_graded():
               re.search(rf"^{no_folder.resolve()} +not graded: ", done.stdout, re.M) and
               re.search(rf"^{broken.resolve()} +not graded: {path}:\d+: ", done.stdout, re.M), done.stdout)
     for step in (1, 2):
-        (folder / f"build/step{step:02}").unlink(missing_ok=True)       # they hold objects that were restored
+        (folder / f"build/step{step:02}").unlink(missing_ok=True)       # they contain objects that were restored
     done = command("grade", folder)
     check("steps with the project's bodies are in parentheses, and do not count",
           done.returncode == 0 and re.search(r"\((\d+)/\1\) +\((\d+)/\2\) +0\n", done.stdout), done.stdout)
 
 
 def copied_and_renamed():
-    """build/ holds absolute paths, so it is made anew for a folder that was copied or renamed."""
+    """build/ has absolute paths, so it is made again for a folder that was copied or renamed."""
     with tempfile.TemporaryDirectory() as scratch:
         copied, moved = pathlib.Path(scratch).resolve() / "copied", pathlib.Path(scratch).resolve() / "moved"
         shutil.copytree(folder, copied, ignore=shutil.ignore_patterns("*.o", "project"))
         rewrite(copied, lambda r: r.cut() if r.step == 14 else None)
         result = course.looked_at(copied, 14)
-        check("a copy is checked, and not what it was copied from", result["of"] and not result["passed"] and
+        check("a copy is checked, not the folder that it was copied from", result["of"] and not result["passed"] and
               len(result["holes"]) > 1, said(result))
         holes_named(14, result)
         before = build.is_configured(copied / "build", copied / "build/sources")
@@ -202,16 +202,16 @@ def copied_and_renamed():
 
 
 def compiler():
-    """The compiler's errors name the student's file and line, also behind a hole that was filled for this step."""
+    """The compiler's errors name the student's file and line, even after a hole that was filled for this step."""
     wrong = {"6 weights_backward": ["  no_such_name();"]}
     with Changed(lambda r: r.cut() if r.step == 11 else wrong.get(r.key)):
         result, body = results(6), marks.of_folder(folder)["6 weights_backward"]
-        check("what the compiler says is of the student's file",
+        check("the compiler's messages are about the student's file",
               result["compiler"].startswith(f"{body.path}:{body.first + 2}:"), said(result))
 
 
 def seconds():
-    """Processor time of all processes that have ended."""
+    """The processor time of all processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -223,7 +223,7 @@ def solved(step):
 
 def times():
     """Writes the table of docs/course/teachers.md: the processor seconds of a step's first check, which builds what the
-    step needs, and of a check after an edit of the step's costliest file."""
+    step needs, and of a check after an edit in the step's costliest file."""
     shutil.rmtree(folder / "build", ignore_errors=True)
     parts = {}
     for part in ["check", "engine", "kernels", "model"]:
@@ -277,7 +277,7 @@ def named(key, what, change, hint):
 
 
 def one_of_each(answers):
-    """Chooses a wrong answer for each step, if possible in a file that no other file includes."""
+    """Chooses a wrong answer for each step, if possible one in a file that no other file includes."""
     steps = {}
     for answer in sorted(answers, key=lambda a: (a[3] is None, not ours[a[0]].path.endswith(".cpp"))):
         steps.setdefault(answer[0].split()[0], answer)
@@ -286,7 +286,7 @@ def one_of_each(answers):
 
 def links():
     """A step's page links to its files; notebooks, pages and the lecture link to the steps. tests/tools/docs.sh and
-    notebooks/run.py check that these links resolve, except for the lecture's, which are words."""
+    notebooks/run.py check that these links resolve, but not the lecture's, which are words."""
     for step in range(1, marks.steps + 1):
         text = (root / marks.page_of(step)).read_text()
         missing = {r.path for r in ours.values() if r.step == step and f"](../../{r.path})" not in text}
@@ -295,17 +295,17 @@ def links():
     text = "".join(p.read_text() for p in others)
     missing = [marks.page_of(step) for step in range(1, marks.steps + 1)
                if f"course/{pathlib.Path(marks.page_of(step)).name})" not in text]
-    check("a notebook or a page leads to each step", not missing, f"nothing leads to {missing}")
+    check("a notebook or a page links to each step", not missing, f"nothing links to {missing}")
     without = [p.name for p in others if re.match(r"\d+_.*py", p.name) and "docs/course/" not in p.read_text()]
-    check("each notebook leads to a step", not without, f"{without} do not")
+    check("each notebook links to a step", not without, f"{without} do not")
     scenes = re.findall(r"step: '(\w+)'", (root / "web/page/lecture.mjs").read_text())
     check("each scene of the lecture names a step", len(scenes) == 6 and
           all((root / f"docs/course/{name}.md").exists() for name in scenes), f"{scenes}")
 
 
 def curves():
-    """The length curve of step 12, with randomized positions: after a few training steps with the project's bodies and
-    with a wrong one; with --all also the command of a student, with all training steps."""
+    """The length curve of step 12, with randomized positions: after a few training steps, with the project's bodies and
+    with a wrong one; with --all also the student's command, with all training steps."""
     plan = curve.plans[12][1]
 
     def drawn():
@@ -322,7 +322,7 @@ def curves():
           page.count("<polyline") == 2 and "differ at" in page and
           f"<td>{other[20]:.1f}</td><td>{own[20]:.1f}</td>" in page, page)
     if everything:
-        (folder / "build/curve").unlink()                               # it holds the wrong body
+        (folder / "build/curve").unlink()                               # it contains the wrong body
         (folder / "course.json").write_text('{"step": 12}')
         done = command("curve", folder)
         at = [[int(n) for n in re.findall(r"(\d+) % at", line)] for line in done.stdout.splitlines() if "% at" in line]
@@ -336,7 +336,7 @@ everything = len(sys.argv) > 1
 chosen = [int(word) for word in sys.argv[1:] if word not in ("--all", "--times")]
 for path in marks.files():
     restore(path)
-if not sys.argv[1:]:                                                # CI begins anew
+if not sys.argv[1:]:                                                # CI begins without a build
     shutil.rmtree(folder / "build", ignore_errors=True)
 there = sorted({r.step for r in ours.values()})
 check(f"there are steps 1 to {marks.steps}", there == list(range(1, marks.steps + 1)), f"there are {there}")

@@ -1,4 +1,4 @@
-// adam and squares: the optimizer's step, and the sum of squares by which gradients are clipped.
+// adam and squares: the optimizer's step, and the sum of squares for clipping the gradients.
 #include <cstring>
 
 #include "tests/op_cases/op_case.h"
@@ -9,7 +9,7 @@ namespace {
 const AdamStep step{.lr = real(0.01), .beta1 = real(0.9), .beta2 = real(0.999), .epsilon = real(1e-8),
                     .correction1 = real(0.271), .correction2 = real(0.002997), .clip = real(0.5),
                     .keep = real(0.96)};
-constexpr double norm = 1, clipped = 0.5 / norm;   // clipping is told this norm, not the gradient's own
+constexpr double norm = 1, clipped = 0.5 / norm;   // clipping gets this norm, not the gradient's own
 
 Tensor one_double(double value, Device device) {
   std::vector<real> bits(sizeof value / sizeof(real));

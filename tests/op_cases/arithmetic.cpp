@@ -1,4 +1,4 @@
-// add sub mul div greater_equal minimum maximum keep pow sum copy, through the ops that consist of them.
+// add sub mul div greater_equal minimum maximum keep pow sum copy, tested through the ops that consist of them.
 #include <fmt/format.h>
 
 #include "autograd/slice_in_place.h"
@@ -8,7 +8,7 @@
 namespace poslab::test {
 namespace {
 
-// The element of x for element e of an array of shape `over`; x is repeated, its dimensions aligned on the right.
+// The element of x for element e of an array of shape `over`: x is repeated, with its dimensions aligned on the right.
 double repeated(Array& x, const Shape& over, int64_t e) {
   int64_t place = 0, step = 1;
   for (size_t d = over.size(), own = x.shape.size(); d-- > 0; e /= over[d]) {
@@ -41,7 +41,7 @@ const std::vector<Shapes> broadcasts = {
     {{3}, {2, 1, 3}, {2, 1, 3}},
     {{2, 1, 3, 1, 5}, {4, 1, 6, 5}, {2, 4, 3, 6, 5}},
     {{2, 3, 4, 3, 2, 3}, {3, 1, 3, 1, 3}, {2, 3, 4, 3, 2, 3}},
-    {{40, 50, 33}, {50, 33}, {40, 50, 33}},              // large enough for several pieces
+    {{40, 50, 33}, {50, 33}, {40, 50, 33}},              // so large that there are several pieces
     {{2000, 33}, {33}, {2000, 33}},
     {{70000}, {1}, {70000}},
     {{40, 50, 33}, {40, 50, 1}, {40, 50, 33}},
@@ -59,7 +59,7 @@ const Cases binary([](std::vector<OpCase>& all) {
     all.back().ranges = {{-1, 1}, {0.5, 2}};
     add("greater_equal", [](auto& x) { return greater_equal(x[0], x[1]); }, [](double a, double b) { return a >= b; });
     all.back().differentiable = false;
-    // no equal numbers, at which a difference quotient means nothing
+    // no equal numbers: there a difference quotient means nothing
     const auto smaller = [](double a, double b) { return a < b ? a : b; };
     const auto larger = [](double a, double b) { return a > b ? a : b; };
     for (const auto& ranges : std::vector<std::vector<Range>>{{{-2, -1}, {-0.9, 1}}, {{1.1, 2}, {-1, 1}}}) {
@@ -104,7 +104,7 @@ const Cases of_one([](std::vector<OpCase>& all) {
     }
   all.push_back({"keep", "where (5, 33): (33), (5, 1)", {{33}, {5, 1}}});
   all.back().op = [](auto& x) {
-    std::vector<double> mask(5 * 33);             // including numbers other than 0 and 1
+    std::vector<double> mask(5 * 33);             // not only 0 and 1
     for (size_t e = 0; e < mask.size(); ++e) mask[e] = e % 3 == 0 ? std::vector<double>{1, 0.5, -2, 1e-30}[e % 4] : 0;
     return where(Tensor::from({5, 33}, mask).to(x[0].device()), x[0], x[1]);
   };

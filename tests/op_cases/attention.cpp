@@ -1,5 +1,5 @@
-// attention, attention_weights and attention_statistics: every term and option, alone and together, against a formula
-// computed pair by pair.
+// attention, attention_weights and attention_statistics: every term and option, alone and combined, against a formula
+// that is computed pair by pair.
 #include <fmt/format.h>
 
 #include "tests/op_cases/op_case.h"
@@ -11,7 +11,7 @@ struct Sizes {
   int batch, queries, keys, heads, head_dim, rel_dim;
 };
 enum class Pairs { by_distance, shared, per_sequence };
-enum class Offset { last, zero, beyond };  // the queries are the last slots; the first; or begin 2 slots after the last
+enum class Offset { last, zero, beyond };  // the queries are the last slots; are the first; begin 2 after the last
 struct Form {
   int from = -far, to = far, first = 0, end = far;
 };  // of a piece
@@ -22,7 +22,7 @@ struct Variant {
   Pairs pairs = Pairs::by_distance;
   std::vector<Form> pieces = {{}};
   bool gain = false;
-  int temperature = 0;              // 0: none; 1: shared; bit 1: for each sequence; bit 2: for each head
+  int temperature = 0;              // 0: none; 1: shared; bit 1: one per sequence; bit 2: one per head
   int kv_heads = 0, value_dim = 0;  // 0: heads, head_dim
   Offset offset = Offset::last;
   bool lengths = false;  // key lengths: all keys of a sequence, one, none, some
@@ -68,7 +68,7 @@ struct Variant {
     return text;
   }
 
-  // indices of inputs: q, k of each piece; v; q_rel, r; gain; bias; temperature, each if present
+  // indices of inputs: q, k of each piece; v; q_rel, r; gain; bias; temperature. Absent ones are left out
   int v() const { return 2 * int(pieces.size()); }
   int at_r() const { return v() + 2; }
   int at_gain() const { return v() + 1 + 2 * relative; }
@@ -113,7 +113,7 @@ struct Variant {
     const int away = j - (first_slot() + i);
     return f.from <= away && away < f.to && f.first <= j && j < f.end && !(causal && away > 0);
   }
-  double seen() const {  // visible pairs in a head of a sequence, including padding
+  double seen() const {  // visible pairs in one head of one sequence, padding included
     double count = 0;
     for (const Form& f : pieces)
       for (int i = 0; i < n.queries; ++i)
@@ -238,7 +238,7 @@ void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
   all.push_back(c);
 }
 
-// ReRoPE's two and three products, a window, the three parts of a Lambda mask.
+// ReRoPE's two and three products, a window, and the three parts of a Lambda mask.
 const std::vector<Form> inside_and_outside = {{-3, 4}, {-far, -3}, {4, far}}, past_only = {{-3, far}, {-far, -3}},
                         window = {{-4, 1}}, window_and_sinks = {{-4, 1}, {-far, -4, 0, 2}},
                         far_and_sinks = {{-4, 1}, {-9, -4, 2}, {-far, -4, 0, 2}, {1, 3}};
@@ -329,8 +329,8 @@ const Cases forms([](std::vector<OpCase>& all) {
   }
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
-      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // all queries see no key, or some
-  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only slots of keys are limited
+      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // all queries see no key; some do
+  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only key slots are limited
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,
       {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see no key
@@ -343,7 +343,7 @@ const Cases forms([](std::vector<OpCase>& all) {
             .temperature = 1});
 });
 
-// Heads for core/cpu/attention/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiples.
+// Heads for core/cpu/attention/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are not multiples.
 const Cases wide_heads([](std::vector<OpCase>& all) {
   for (const int D : {16, 32, 64, 128})
     for (const bool causal : {false, true})
@@ -359,8 +359,8 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
     add(all, {.n = several, .causal = causal, .pieces = {{-30, 40}, {-far, -30}, {40, far}}});   // ReRoPE's products
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
-  add(all, {.n = several, .gain = true});  // a term that another kernel takes
-  // cuda/attention_wide.cu has blocks of 64 rows and tiles of 32 or 16, and takes all terms but r.
+  add(all, {.n = several, .gain = true});  // a term that another kernel computes
+  // cuda/attention_wide.cu has blocks of 64 rows and tiles of 32 or 16, and computes all terms but r.
   for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence})
     add(all, {.n = {2, 35, 35, 2, 20, 0},
               .causal = true,
@@ -376,7 +376,7 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
             .value_dim = 12,
             .lengths = true});
   add(all, {.n = {4, 2, 2, 2, 24, 0}, .temperature = 1, .lengths = true});              // 2, 1, 0 and 1 keys
-  add(all, {.n = {2, 1, 150, 4, 16, 0}, .causal = true, .bias = true, .kv_heads = 2});  // as in generating a token
+  add(all, {.n = {2, 1, 150, 4, 16, 0}, .causal = true, .bias = true, .kv_heads = 2});  // as when generating a token
   add(all, {.n = {1, 2, 150, 2, 12, 0},
             .causal = true,
             .pieces = {{-100, 1}, {-far, -100}},
@@ -384,13 +384,13 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair has a key between the first ones and the window
             .causal = true,
             .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
-  add(all, {.n = {1, 64, 97, 1, 16, 0},  // some vectors of queries see the last key in one piece, others in the next
+  add(all, {.n = {1, 64, 97, 1, 16, 0},  // some queries see the last key in one piece, others in the next
             .pieces = {{-far, 65}, {65, far}},
             .offset = Offset::zero});
   add(all, {.n = {1, 100, 65, 1, 16, 0},
             .causal = true,
             .pieces = {{-20, 1}},
-            .offset = Offset::zero});  // some queries see none
+            .offset = Offset::zero});  // some queries see no key
 });
 
 const Cases attention_speed(

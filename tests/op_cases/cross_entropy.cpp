@@ -29,7 +29,7 @@ const Cases cross_entropy_cases([](std::vector<OpCase>& all) {
         return loss;
       };
       c.twin = [target](auto& x) { return composed::cross_entropy(x[0], target); };
-      c.ranges = {{-size, size}}, c.step = 1e-3;   // larger steps, as a row is only a small part of the mean
+      c.ranges = {{-size, size}}, c.step = 1e-3;   // larger steps: a row is only a small part of the mean
       all.push_back(c);
     }
 });

@@ -19,7 +19,7 @@ double gelu_tanh_reference(double x) {
   return x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.)) * (x + 0.044715 * x * x * x))) / 2;
 }
 
-// Ranges exclude values that float cannot hold, and the kink of relu, at which a difference quotient means nothing.
+// Ranges exclude values that float cannot represent, and relu's kink, where a difference quotient means nothing.
 const std::vector<Function> functions = {
     {"exp", poslab::exp, [](double x) { return std::exp(x); }, {{-1, 1}, {-80, 80}}},
     {"log", poslab::log, [](double x) { return std::log(x); }, {{0.5, 2}, {1e-3, 1e3}}},

@@ -1,5 +1,5 @@
-// encoder_block: a post-norm block with all that an encoding may add to it. A GPU has one kernel for 8 heads of
-// 8 channels (cuda/encoder_block.cu); blocks of other sizes are composed of ops there, too.
+// encoder_block: a post-norm block with everything that an encoding can add to it. A GPU has one kernel for 8 heads of
+// 8 channels (cuda/encoder_block.cu); blocks of other sizes are composed of ops on a GPU, too.
 #include <fmt/format.h>
 
 #include "autograd/encoder_block.h"
@@ -8,7 +8,7 @@
 namespace poslab::test {
 namespace {
 
-// The part of a block after attention, in one kernel if there is one, otherwise op by op.
+// The part of a block after attention, as one kernel if there is one, otherwise op by op.
 Tensor tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout drop1, Dropout drop2) {
   if (const Tensor y = encoder_tail(x, mixed, w, drop1, drop2)) return y;
   const Tensor h = residual_norm(x, linear(mixed, w.output), w.gain1, w.bias1, drop1);
@@ -18,7 +18,7 @@ Tensor tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout
 struct BlockVariant {
   int batch, slots, queries, heads = 8, C = 64, d_ff = 64;
   bool causal = false, relative = false, bias = false, query_biases = false;
-  int turn = 0;                            // rotation: 0 none; 1 shared by the batch; 2 for each sequence
+  int turn = 0;                            // rotation: 0 none; 1 shared by the batch; 2 one per sequence
   bool interleaved = false;
   double rate = 0;
 
@@ -159,7 +159,7 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
     OpCase c{"encoder_block", v.name(), v.shapes()};
     c.op = [v](auto& x) { return v.op(x); };
     c.reference = [v](Arrays x) { return v.reference(std::move(x)); };
-    // Weights as large as their initial values; with larger ones hidden channels and logits would be far too large.
+    // Weights as large as their initial values; larger ones would make hidden channels and logits far too large.
     const double spread = 1.7 / std::sqrt(double(v.C)), wide = 1.7 / std::sqrt(double(v.d_ff));
     c.ranges = {{-1, 1}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {0.5, 1.5},
                 {-1, 1}, {-spread, spread}, {-0.2, 0.2}, {-wide, wide}, {-0.2, 0.2}, {0.5, 1.5}};
@@ -168,8 +168,8 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
   }
 });
 
-// The part of a block after attention: rows that fill tiles and rows that do not, in fewer thread blocks than an H100
-// has multiprocessors and in as many; and a width for which there is no kernel.
+// The part of a block after attention. Some rows fill tiles and some do not; there are fewer thread blocks than an H100
+// has multiprocessors, and as many; and one width has no kernel.
 const Cases tails([](std::vector<OpCase>& all) {
   struct Sizes { Shape shape; int d_ff; double rate; };
   for (const auto& [shape, d_ff, rate] : {Sizes{{1, 64}, 64, 0.}, {{2, 19, 64}, 128, 0.3}, {{16, 64}, 64, 0.},

@@ -53,7 +53,7 @@ OpCase gated(const Sizes& s, const char* name, Activation gate, bool biases) {
     z.shape = y;
     return z;
   };
-  c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // similar to trained weights: sums stay near 1
+  c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // like trained weights: sums stay near 1
   c.flops = 2. * rows * s.d_ff * (2. * s.in + s.out);
   c.step = gate == Activation::relu ? 1e-7 : 1e-4;
   return c;

@@ -1,4 +1,4 @@
-// geometric: against the product formula of spec A.1 (14) itself, and against its composed twin.
+// geometric: against the product formula of spec A.1 (14), and against its composed twin.
 #include <fmt/format.h>
 
 #include "tests/op_cases/op_case.h"
@@ -8,8 +8,8 @@ namespace {
 
 struct Sizes { int batch, heads, queries, keys; };
 
-// Whether key k is in C(t,j): all keys nearer to slot t than j, and for a left key j the one at the same distance on
-// the right.
+// Whether key k is in C(t,j): C(t,j) has all keys nearer to slot t than j, and for a left key j also the key at the
+// same distance on the right.
 bool nearer(int t, int k, int j) {
   return k != t && (std::abs(t - k) < std::abs(t - j) || (j < t && k - t == t - j));
 }

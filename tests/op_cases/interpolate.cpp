@@ -1,4 +1,4 @@
-// interpolate: between the entries of a row, before the first and after the last.
+// interpolate: between the entries of a row, before the first entry and after the last.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"

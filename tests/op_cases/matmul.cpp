@@ -15,7 +15,7 @@ const Cases matmul_cases([](std::vector<OpCase>& all) {
       {{}, true, 64, 64, 64},     {{}, true, 7, 257, 3},       {{3}, true, 5, 8, 31},      {{3}, false, 5, 8, 31},
       {{2, 4}, false, 33, 8, 33}, {{2, 4}, false, 40, 40, 8},  {{2, 3}, true, 9, 31, 64},  {{1}, false, 1, 300, 1},
       {{}, true, 300, 300, 300},  {{}, true, 2500, 16, 40},    {{17}, false, 130, 20, 70},
-      {{200}, false, 40, 3, 5}};        // so many rows that a GPU takes tiles of 64 rows
+      {{200}, false, 40, 3, 5}};        // so many rows that a GPU uses tiles of 64 rows
   for (const auto& [batch, shared, m, k, n] : sizes) {
     Shape a = batch, b = shared ? Shape{} : batch, y = batch;
     a.insert(a.end(), {m, k}), b.insert(b.end(), {k, n}), y.insert(y.end(), {m, n});

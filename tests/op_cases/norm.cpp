@@ -48,8 +48,8 @@ const Cases layer_of_sum([](std::vector<OpCase>& all) {
     }
 });
 
-// z = h w + b, as at the end of a sub-layer. A GPU whose tiles hold whole rows computes both in one launch: with rows
-// that fill tiles and rows that do not, for one tile, for part of one, and for more than one.
+// z = h w + b, as at the end of a sub-layer. A GPU whose tiles hold whole rows computes both in one launch. Some rows
+// fill tiles and some do not: one tile, part of one, more than one.
 const Cases layer_of_product([](std::vector<OpCase>& all) {
   for (const auto& [rows, in, n] : {std::array{70, 9, 64}, {3, 40, 12}, {64, 64, 64}, {33, 5, 65}})
     for (const double rate : {0., 0.3}) {
@@ -71,7 +71,7 @@ const Cases layer_of_product([](std::vector<OpCase>& all) {
     }
 });
 
-// Which results a loss needs: s and its norm y, or only one of the two.
+// The results that a loss needs: s and its norm y, or only one of the two.
 enum class Needed { both, s, y };
 
 Tensor needed(const ResidualNorm& r, Needed which) {

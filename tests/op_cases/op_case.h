@@ -1,6 +1,6 @@
-// One struct states all that is tested about an op: its inputs, the op, and its formula computed slowly in double,
-// by an author who has not seen the kernel. tests/autograd/ops.cpp does the rest: values, gradients, determinism,
-// instruction sets. tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
+// One struct has everything that is tested about an op: its inputs, the op, and its formula computed slowly in double,
+// by an author who has not seen the kernel. tests/autograd/ops.cpp tests the rest: values, gradients, determinism,
+// instruction sets. tests/op_cases/STEM.cpp has the cases of core/cpu/STEM.cpp.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace poslab::test {
 
-// The arrays of references: dense, row-major, x(i, j, k) in any number of dimensions.
+// The arrays of references: dense, row-major, x(i, j, k) with any number of dimensions.
 struct Array {
   Shape shape;
   std::vector<double> at;
@@ -37,19 +37,19 @@ struct OpCase {
   std::function<Tensor(const Tensors&)> op;
   std::function<Array(Arrays)> reference;
   std::function<Tensor(const Tensors&)> twin = {};    // the composed form of a fused op
-  std::vector<Range> ranges = {};                     // for each input; absent: -1 .. 1
+  std::vector<Range> ranges = {};                     // one for each input; default: -1 .. 1
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
   double step = 1e-4;                                 // step of central differences; small for formulas with kinks
-  bool of_gpu = false;                                // whether only a GPU has the kernel; a CPU runs its parts
-  double flops = 0;                                   // FLOPs of one forward pass; 0: speed is counted in bytes
+  bool of_gpu = false;                                // only a GPU has the kernel; a CPU runs its parts
+  double flops = 0;                                   // FLOPs of one forward pass; 0: speed is in bytes
 };
 
-// Cases for tests are small or odd; those for bench/kernels.cpp have the sizes of training, and need no reference.
+// Cases for tests have small or odd sizes; those for bench/kernels.cpp have sizes of training, and need no reference.
 enum class For { tests, bench };
 const std::vector<OpCase>& op_cases(For = For::tests);
 
-// A file of cases says at namespace level: const Cases softmax([](std::vector<OpCase>& all) { ... });
+// A file of cases has at namespace level: const Cases softmax([](std::vector<OpCase>& all) { ... });
 struct Cases {
   using Make = void (*)(std::vector<OpCase>& all);
   explicit Cases(Make, For = For::tests);

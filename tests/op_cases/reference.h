@@ -1,4 +1,4 @@
-// Shared by the references of several ops, in double: rows, products, and dropped elements.
+// Shared by the references of several ops, in double: rows, matrix products, and dropout.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace poslab::test {
 
-// Shapes for ops on rows: one number, less than a vector, slightly more than one, several panels of a GPU's block.
+// Shapes for ops on rows: one number, less than a vector, slightly more than a vector, several panels of a GPU's block.
 inline const std::vector<Shape>& row_shapes() {
   static const std::vector<Shape> shapes = {{1, 1},     {1, 7},   {31, 2},   {3, 31},  {5, 33},
                                             {2, 3, 16}, {2, 257}, {700, 64}, {3, 9000}};
@@ -29,7 +29,7 @@ Array for_rows(const Array& x, Array y, F f) {
   return y;
 }
 
-// exp(x_j - m) / sum_k exp(x_k - m), the same for any m. With the largest number as m, huge logits do not overflow.
+// exp(x_j - m) / sum_k exp(x_k - m), the same for any m. With the largest number as m, no exponential overflows.
 inline void softmax_row(double* y, const double* x, int n) {
   const double most = *std::max_element(x, x + n);
   double z = 0;

@@ -1,5 +1,5 @@
-// linear_stored and gather_stored: weights in the formats of files, in 32 or 16 bits, with rows that begin at multiples
-// of 16 bytes and rows that do not; up to four rows of x, and more.
+// linear_stored and gather_stored: weights in the number formats of files, with 32 or 16 bits. Rows begin at multiples
+// of 16 bytes or not; x has up to four rows, or more.
 #include <fmt/format.h>
 
 #include "core/stored_matrix.h"
@@ -65,7 +65,7 @@ const Cases stored_cases([](std::vector<OpCase>& all) {
         c.differentiable = false;
         all.push_back(c);
       }
-    // The table is no input; if its rows are added to x, a case has one input.
+    // The table is no input; a case has one input if its rows are added to x.
     for (const auto& [entries, n, shape] : {std::tuple{1, 1, Shape{1}}, {5, 33, Shape{2, 3}}, {130, 8, Shape{70}}}) {
       const Stored table = stored(as, entries, n);
       const Ids at(shape, random_ids(size_of(shape), entries, 7));

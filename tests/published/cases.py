@@ -1,4 +1,4 @@
-"""A case: poslab's spelling of the scheme, and a function that runs a library's own code on drawn numbers."""
+"""A case: poslab's spelling of a scheme, and a function that runs a library's own code on drawn numbers."""
 
 import dataclasses
 
@@ -19,15 +19,15 @@ class Case:
     code: str  # the library's class or function that is called
     function: object
     causal: bool = False
-    expects: str = "logits"  # | "logits but for a row's" (a number for each query) | "weights" | "output" | "embedding"
-    tolerance: float = 0  # of a difference, in units of the largest number; C++ allows 1e-9 (double) and 1e-5 (float)
+    expects: str = "logits"  # | "logits but for a row's" (up to a number a query) | "weights" | "output" | "embedding"
+    tolerance: float = 0  # of a difference, relative to the largest number; C++ allows 1e-9 (double) and 1e-5 (float)
     why: str = ""  # the reason for a larger tolerance
     heads: int = 4
     head_dim: int = 4
     max_position: int = 64
     layer: int = 0
     positions: list = None  # default: 0 .. 9
-    width: float = 2.0  # of queries, keys, values and states: in [-width, width)
+    width: float = 2.0  # queries, keys, values and states are in [-width, width)
 
 
 def case(name, encoding, library, code, **more):
@@ -53,14 +53,14 @@ class Drawn:
         self.name, self.width, self.parameters = case.name, case.width, {}
         self.q, self.k, self.v = (self._drawn(what, self.H, self.D) for what in "qkv")
         self.x = self._drawn("x", self.C)
-        # as most libraries have them: (1, H, T, D)
+        # the layout of most libraries: (1, H, T, D)
         self.qh, self.kh, self.vh = (t.transpose(1, 2) for t in (self.q, self.k, self.v))
 
     def _drawn(self, what, *rest):
         return uniform(f"{self.name}.{what}", (1, self.T, *rest), 0, self.width)
 
     def param(self, name, *shape, centre=0.0, width=0.5):
-        """poslab's parameter encoding.NAME, set to the same numbers on both sides."""
+        """poslab's parameter encoding.NAME, set to the same numbers in poslab and in the library."""
         self.parameters[name] = {"shape": shape, "centre": centre, "width": width}
         return uniform(name, shape, centre, width)
 

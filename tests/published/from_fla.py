@@ -1,6 +1,5 @@
-"""The plain implementations with which flash-linear-attention compares its kernels: https://github.com/fla-org
-
-They return outputs. With a unit matrix for values, (T, T), these are the weights."""
+"""The plain implementations that flash-linear-attention compares its kernels with: https://github.com/fla-org
+They return outputs. If the values are a unit matrix, (T, T), the outputs are the weights."""
 
 import torch
 import torch.nn.functional as F
@@ -42,7 +41,7 @@ def path(d, gates):
     g = torch.zeros(1, d.T, d.H)
     if gates:
         g = F.logsigmoid(d.x @ d.param("layer0.u", d.C, d.H) + d.param("layer0.c", d.H))
-    torch.set_default_dtype(torch.float32)  # of the mask that it makes
+    torch.set_default_dtype(torch.float32)  # the dtype of the mask that it makes
     try:
         return weights(naive_path_attn(d.q, d.k, units(d), w, beta, g, d.D**-0.5, chunk_size=4))
     finally:

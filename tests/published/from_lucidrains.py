@@ -11,7 +11,7 @@ X = "x-transformers"
 
 
 def load(module, **tensors):
-    """Sets parameters, and checks that there are no others."""
+    """Sets parameters, and checks that there are no other parameters."""
     assert set(tensors) == {name for name, _ in module.named_parameters()}, [n for n, _ in module.named_parameters()]
     for name, p in module.named_parameters():
         assert tensors[name].numel() == p.numel(), name
@@ -46,7 +46,7 @@ def _(d):
     return rotated(d, RotaryEmbedding(d.D // 2))
 
 
-# Learned frequencies a_m f_m. Theirs turns channels 2m and 2m + 1 together, poslab's m and m + D/2.
+# Learned frequencies a_m f_m. The library rotates channels 2m and 2m + 1 together, poslab m and m + D/2.
 @case("rotary_torch_learned", "lerope", "rotary-embedding-torch", "RotaryEmbedding, learned_freq", **ROTARY)
 def _(d):
     rotary = RotaryEmbedding(d.D, learned_freq=True)
@@ -90,7 +90,7 @@ def _(d):
 
 
 def products_of_two(d, q, k):
-    """PoPE doubles the channels; both libraries divide by the square root of the number before that."""
+    """PoPE doubles the channels; both divide by the square root of the number before doubling."""
     return q @ k.transpose(-1, -2) / d.D**0.5
 
 
@@ -108,7 +108,7 @@ def _(d):
     return products(d.qh, d.kh) + xt.AlibiPositionalBias(d.H)(d.T, d.T)
 
 
-# Learned ALiBi: exp(log_slope) times the library's distances, which have no parameters
+# Learned ALiBi: exp(log_slope) times the library's distances; the library itself has no parameters here
 @case("x_transformers_alibi_slopes", "alibi:learned,symmetric", X, "AlibiPositionalBias, slopes of one's own",
       tolerance=1e-6, why="the library keeps its slopes in float32")  # fmt: skip
 def _(d):
@@ -133,7 +133,7 @@ def dynamic_bias(d, **options):
         "mlp.1.0.weight": d.param("w1", width, width).T,
         "mlp.1.0.bias": d.param("b1", width),
         "mlp.2.weight": d.param("w", width, d.H).T,
-        "mlp.2.bias": uniform("b", (d.H,), 0.0, 0.5),  # no softmax sees it, and poslab leaves it out
+        "mlp.2.bias": uniform("b", (d.H,), 0.0, 0.5),  # softmax cancels it, and poslab leaves it out
     }, **more)  # fmt: skip
     return products(d.qh, d.kh) + mlp.float()(d.T, d.T)
 
@@ -196,7 +196,7 @@ def _(d):
     return products(d.qh, d.kh) + bank(d.x)
 
 
-# Half the heads have ALiBi, with the slopes of a model of two heads
+# Half of the heads have ALiBi, with the slopes of a model with two heads
 @case("x_transformers_alibi_heads", "alibi*2+none*2", X, "AlibiPositionalBias, of some of the heads", causal=True)
 def _(d):
     return products(d.qh, d.kh) + xt.AlibiPositionalBias(2, total_heads=4)(d.T, d.T)
@@ -217,4 +217,4 @@ def _(d):
 @case("x_transformers_learned", "learned", X, "AbsolutePositionalEmbedding", expects="embedding", max_position=12)
 def _(d):
     added = load(xt.AbsolutePositionalEmbedding(d.C, 12), **{"emb.weight": d.param("table", 12, d.C) * d.C**0.5})
-    return d.x + added(d.x)  # theirs is divided by sqrt(C) where it is read
+    return d.x + added(d.x)  # the library divides a row by sqrt(C) when it reads it

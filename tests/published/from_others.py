@@ -47,7 +47,7 @@ def _(d):
 
 
 def nemo(file):
-    """A file of NeMo, without the gigabytes that NeMo needs before it can be imported."""
+    """A file of NeMo, without the gigabytes that importing NeMo needs."""
     package = "nemo.collections.nlp.modules.common.megatron.position_embedding"
     folder = pathlib.Path(metadata.distribution("nemo-toolkit").locate_file(package.replace(".", "/")))
     if package not in sys.modules:

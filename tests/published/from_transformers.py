@@ -34,11 +34,11 @@ from transformers.models.vits.modeling_vits import VitsAttention
 from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import Wav2Vec2BertSelfAttention
 from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
 
-APART = [0, 1, 2, 5, 6, 11, 17, 18, 30, 45]  # positions that are not the slots
+APART = [0, 1, 2, 5, 6, 11, 17, 18, 30, 45]  # positions that are not slot numbers
 
 
 class Given(torch.nn.Module):
-    """Replaces a projection by a tensor that we have drawn."""
+    """Stands in for a projection, and returns a tensor that we have drawn."""
 
     def __init__(self, result):
         super().__init__()
@@ -49,7 +49,7 @@ class Given(torch.nn.Module):
 
 
 def given(d, attention, *names):
-    """The attention with its projections replaced by our q, k and v."""
+    """The attention module, with its projections replaced by our q, k and v."""
     for name, t in zip(names, (d.q, d.k, d.v)):
         setattr(attention, name, Given(t.reshape(1, d.T, d.C)))
     return attention.eval()
@@ -59,7 +59,7 @@ def given(d, attention, *names):
 
 
 def llama(d, **more):
-    """Logits of Llama's rotary embedding; more: further keys of its configuration."""
+    """The logits with Llama's rotary embedding; more: other keys of its configuration."""
     config = LlamaConfig(
         hidden_size=d.C, num_attention_heads=d.H, head_dim=d.D, **({"max_position_embeddings": 2048} | more)
     )
@@ -93,7 +93,7 @@ def _(d):
     return llama(d, rope_scaling={"rope_type": "linear", "factor": 8.0})
 
 
-# 10 slots, of which 4 were trained. transformers takes the largest position + 1 for the number of slots.
+# 10 slots, but trained on 4. transformers computes the number of slots as the largest position + 1.
 @case("llama_dynamic", "dynamic_ntk:factor=2,length=4,pairing=half", "transformers", "rope_type dynamic", **ROTARY)
 def _(d):
     return llama(d, rope_scaling={"rope_type": "dynamic", "factor": 2.0}, max_position_embeddings=4)
@@ -105,7 +105,7 @@ def _(d):
     return llama(d, rope_scaling={"rope_type": "dynamic", "factor": 2.0}, max_position_embeddings=40)
 
 
-WIDE = ROTARY | {"head_dim": 64, "positions": [0, 1, 2, 5, 6, 11, 17, 30]}  # ramps need channels to be seen
+WIDE = ROTARY | {"head_dim": 64, "positions": [0, 1, 2, 5, 6, 11, 17, 30]}  # a ramp only shows with many channels
 LONGER = {"max_position_embeddings": 4096}
 YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
 
@@ -210,7 +210,7 @@ FAR = [0, 1, 2, 5, 9, 17, 33, 70, 100, 150]
 
 
 def t5(d, causal, **config):
-    """Logits of T5's attention, which has no 1 / sqrt(D). It computes slots 0, 1, 2, ..., of which we compare some."""
+    """The logits of T5's attention, without 1 / sqrt(D). It computes slots 0, 1, 2, ...; some of these are compared."""
     config = T5Config(d_model=d.C, d_kv=d.D, num_heads=d.H, is_decoder=causal, **config)
     layer = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     layer.relative_attention_bias.weight.data = d.param("table", config.relative_attention_num_buckets, d.H)
@@ -238,7 +238,7 @@ def _(d):
 @case("swin", "relative_bias:clip=9", "transformers", "SwinSelfAttention, a window of one row", expects="weights")
 def _(d):
     attention = SwinSelfAttention(SwinConfig(), d.C, d.H, (1, d.T))
-    attention.relative_position_bias_table.data = d.param("layer0.table", 2 * d.T - 1, d.H).flip(0)  # theirs: i - j
+    attention.relative_position_bias_table.data = d.param("layer0.table", 2 * d.T - 1, d.H).flip(0)  # its i - j
     return given(d, attention, "query", "key", "value")(d.x, output_attentions=True)[1]
 
 
@@ -246,7 +246,7 @@ def _(d):
 
 
 def bert(d, kind, rows):
-    """BERT's attention with a table of 2 * rows - 1 rows, one for each distance i - j from 1 - rows on."""
+    """BERT's attention with a table of 2 * rows - 1 rows, one for each distance i - j, beginning with 1 - rows."""
     config = BertConfig(hidden_size=d.C, num_attention_heads=d.H, max_position_embeddings=rows)
     attention = BertSelfAttention(config, position_embedding_type=kind)
     attention.distance_embedding.weight.data = d.param("layer0.keys", 2 * rows - 1, 1, d.D)[:, 0]
@@ -277,7 +277,7 @@ def _(d):
     return given(d, attention, "linear_q", "linear_k", "linear_v")(d.x, output_attentions=True)[1]
 
 
-# As many rows as there are distances: beyond its window VITS has zeros where Shaw et al. clip
+# As many rows as there are distances: outside its window VITS has zeros, where Shaw et al. clip
 @case("vits", "shaw:clip=9", "transformers", "VitsAttention, vectors for keys and for values", expects="output")
 def _(d):
     config = VitsConfig(hidden_size=d.C, num_attention_heads=d.H, window_size=9)
@@ -289,8 +289,8 @@ def _(d):
 
 
 def deberta(d, module, config, names, terms, reversed_rows=False, **more):
-    """Twice 8 rows, as with clip=8. In the term p2c the code looks up p_i - p_j where the paper has p_j - p_i: that is
-    p2c_rows=released or, except for one row, the paper's term with reversed_rows."""
+    """16 rows, as with clip=8. In the term p2c the code looks up p_i - p_j where the paper has p_j - p_i: that is
+    p2c_rows=released. With reversed_rows it is the paper's term, except for one row."""
     config = config(
         hidden_size=d.C, num_attention_heads=d.H, relative_attention=True, pos_att_type=terms, hidden_dropout_prob=0,
         attention_probs_dropout_prob=0, **more,
@@ -311,7 +311,7 @@ def deberta(d, module, config, names, terms, reversed_rows=False, **more):
 def deberta_v1(d, *terms, **more):
     names = {"c2p": "pos_proj", "p2c": "pos_q_proj"}
     attention, rows = deberta(d, modeling_deberta, DebertaConfig, names, terms, max_relative_positions=8, **more)
-    # one projection for all three, and a bias of the values that is zero
+    # one projection for q, k and v, and a bias of the values that is zero
     attention.in_proj = Given(torch.cat([d.q, d.k, d.v], -1).reshape(1, d.T, 3 * d.C))
     place = modeling_deberta.build_relative_position(d.qh, d.kh)
     return attention(d.x, torch.ones(1, 1, d.T, d.T), True, relative_pos=place, rel_embeddings=rows)[1]
@@ -335,7 +335,7 @@ def _(d):
     return deberta_v1(d, "c2p")
 
 
-# Eight slots, as only the row of distance 8 has no mirror image among the 16 rows
+# Eight slots, because of the 16 rows only that of distance 8 has no mirror image
 @case("deberta_p2c", "deberta:clip=8,c2p=off", "transformers",
       "DeBERTa's DisentangledSelfAttention, p2c, rows reversed", positions=list(range(8)), **SCALE)  # fmt: skip
 def _(d):
@@ -365,7 +365,7 @@ def _(d):
     config = XLNetConfig(d_model=d.C, n_head=d.H, n_layer=1, d_inner=8, vocab_size=8, dropout=0)
     layer = XLNetRelativeAttention(config).eval()
     w = d.param("layer0.w", d.C, d.C)
-    # theirs is sinusoid(i - j), ours sinusoid(j - i): the sine's rows change sign
+    # the library has sinusoid(i - j), poslab sinusoid(j - i): the sine's rows change sign
     sign = torch.where(torch.arange(d.C) < d.C // 2, -1.0, 1.0)
     layer.r_w_bias.data = d.param("layer0.u", d.H, d.D)
     layer.r_r_bias.data = d.param("layer0.v", d.H, d.D)
@@ -400,7 +400,7 @@ def _(d):
 
 
 def llama4(d, layer):
-    """The last of four layers has no positions, and a temperature that rises with each third key."""
+    """The last of four layers has no positions; its temperature rises with every third key."""
     config = Llama4TextConfig(
         hidden_size=d.C, num_attention_heads=d.H, num_key_value_heads=d.H, head_dim=d.D, floor_scale=3, attn_scale=0.5,
         use_qk_norm=False, num_hidden_layers=4, rope_theta=10000.0, **SHAPE,

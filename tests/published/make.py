@@ -1,6 +1,6 @@
-"""Runs published implementations on small cases and writes tests/data/published/NAME.json: README.md.
+"""Runs published implementations on small cases and writes tests/data/published/NAME.json (README.md).
 
-make.py [NAME...]     all cases, or those of these names
+make.py [NAME...]     all cases, or the named ones
 """
 
 import importlib
@@ -24,7 +24,7 @@ def short(x):
 
 
 def numbers(case, drawn, result):
-    """The numbers that the C++ test compares, row by row; in a causal case only the keys that a query sees."""
+    """The numbers that the C++ test compares, row by row; in a causal case, only for keys that a query sees."""
     if case.expects in ("embedding", "output"):
         shape = (1, drawn.T, drawn.C) if case.expects == "embedding" else (1, drawn.T, drawn.H, drawn.D)
     else:

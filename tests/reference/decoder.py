@@ -3,8 +3,8 @@ with NumPy alone.
 
     tools/reference decoder
 
-Written from the formulas and not from the C++: attention pair by pair, each key rotated by its distance from the query.
-Derivatives come from complex steps, as in own.py. tests/nn/decoder.cpp compares them with the engine.
+Written from the formulas, not from the C++: attention pair by pair, each key rotated by its distance from the query.
+Derivatives come from complex steps, as in own.py. tests/nn/decoder.cpp compares the files with the engine.
 """
 
 import json
@@ -113,7 +113,7 @@ def forward(case, w, tokens):
     size = case["d_model"] // case["heads"]
     act = {"silu": silu, "gelu_tanh": gelu_tanh}[case["gate"]]
 
-    def norm(x, name):  # where the model has it
+    def norm(x, name):  # only if the model has it
         return rms_norm(x, w[name + ".gain"], case["epsilon"]) if name + ".gain" in w else x
 
     x = w["embedding"][tokens] * case["embedding_scale"]

@@ -1,8 +1,8 @@
 """Weights, tokens and positions as pure functions of names and indices: tests/support/formula.h in Python.
 
-A weight is a 16-bit integer times a power of two (plus 1/2 or 1 for factors): exact in float32, so both sides start
-from equal bits and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only
-match in size.
+A weight is a 16-bit integer times a power of two (plus 1/2 or 1 for factors). It is exact in float32, so both sides
+start from equal bits without a file of weights. Leaves out: realistic initialization (spec B.3), which these weights
+only match in size.
 """
 
 import numpy as np
@@ -24,9 +24,9 @@ def mix(name, index):
     return h ^ h >> np.uint32(16)
 
 
-# Half-widths of the uniform distributions, by the last part of the name. They are near spec B.3, but larger for the
-# embedding, biases, u and v, so that errors in them show, and smaller for values, so that five layers of attention do
-# not make all tokens alike.
+# Half-widths of the uniform distributions, by the last part of the name. They are close to spec B.3. They are larger
+# for the embedding, biases, u and v, so that errors in these show, and smaller for values, so that five layers of
+# attention do not make all tokens alike.
 WIDTH = {
     "embedding": 2**-3,
     "table": 1.0,
@@ -42,7 +42,7 @@ WIDTH = {
 
 
 def weight(name, count):
-    """The values of a parameter, in storage order, float64 that float32 holds exactly."""
+    """The values of a parameter, in storage order, in float64; float32 represents them exactly."""
     last = name.split(".")[-1]
     centre = {"gain": 1.0, "alpha": 0.5, "beta": 1.0}.get(last, 0.0)
     unit = ((mix(name, np.arange(count)) >> np.uint32(16)).astype(np.int64) - 32768) / 32768.0  # [-1, 1)
@@ -58,5 +58,5 @@ def signs(name, count):
 
 
 def increasing(name, count, stride=4):
-    """Strictly increasing positions in 0 .. stride * count - 1, one in each stretch of `stride`."""
+    """Strictly increasing positions in 0 .. stride * count - 1, one position in each interval of `stride`."""
     return stride * np.arange(count) + integers(name, count, stride)

@@ -12,8 +12,8 @@ BATCH, INPUT, OUTPUTS = 4, 7, 7
 TIME = INPUT + OUTPUTS
 SYMBOLS_IN, SYMBOLS_OUT, POOL = 5, 4, 64
 SAMPLES, PROJECTIONS = 8, 4
-# The derivative of a ReLU jumps at 0: if an input is nearly 0, a correct float32 program may be on the other side.
-# Tokens are drawn again until no input is nearer to 0 than this, ten times the rounding error of float32.
+# The derivative of a ReLU jumps at 0: with an input near 0, a correct float32 program may be on the other side. Tokens
+# are drawn again until no input is nearer to 0 than this, ten times float32's rounding error.
 KINK = 2e-5
 BASE = {
     "encoding": "none",
@@ -34,7 +34,7 @@ BASE = {
 
 def parameter_shapes(table, of_layer, layers=LAYERS, width=WIDTH):
     """Names and shapes, in the order of the C++ model; a matrix is stored (in, out) and used as x W. The encoding's
-    parameters are given as {name: shape}: `table` for the model, `of_layer` for each layer."""
+    parameters are given as {name: shape}: those of the model in `table`, those of each layer in `of_layer`."""
     shapes = {"embedding": (SYMBOLS_IN, width)} | {f"encoding.{name}": shape for name, shape in table.items()}
     for n in range(layers):
         shapes |= {f"encoding.layer{n}.{name}": shape for name, shape in of_layer.items()}
@@ -70,7 +70,7 @@ def draw(name, kind):
 
 
 def tokens(name, attempt):
-    """Tokens, drawn again until no ReLU is near its kink; "empty" is the last symbol."""
+    """Tokens, drawn again until no ReLU's input is near its kink; "empty" is the last symbol."""
     drawn = formula.integers(f"{name}.tokens{attempt}", BATCH * INPUT, SYMBOLS_IN - 1).reshape(BATCH, INPUT)
     return np.concatenate([drawn, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1)
 
@@ -80,12 +80,12 @@ def targets(name):
 
 
 def short(x):
-    """Rounded to 13 digits, as the double build has to agree to 1e-9."""
+    """Rounded to 13 digits: the double build must agree to 1e-9."""
     return float(f"{x:.13g}")
 
 
 def write(name, golden):
-    """tests/data/reference/NAME.json, a line for each entry and each gradient."""
+    """Writes tests/data/reference/NAME.json, with a line for each entry and each gradient."""
     folder = pathlib.Path(__file__).parents[1] / "data/reference"
     folder.mkdir(exist_ok=True)
     text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items() if k != "gradients")

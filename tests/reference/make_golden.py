@@ -1,10 +1,10 @@
 """Writes tests/data/reference/CASE.json: logits, loss and digests of all gradients of the 5-layer model, for every
 encoding.
 
-    tools/reference                 makes the virtual environment once, then all cases
-    tools/reference rope_half       one of them
+        tools/reference                 makes the virtual environment once, then all cases
+        tools/reference rope_half       one of the cases
 
-tests/nn/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
+tests/nn/reference.cpp reads the files without Python. Everything is float64. The digest of a gradient g is its norm,
 sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md explains why errors show.
 """
 
@@ -18,8 +18,8 @@ import golden
 import model
 from golden import BASE, KINK, OUTPUTS, PROJECTIONS, SAMPLES, draw, short
 
-# Tokens are also drawn again if PyTorch's float32 is off by more than this: a single number, such as beta's gradient,
-# may nearly cancel.
+# Tokens are also drawn again if PyTorch's float32 is off by more than this: the terms of a single number, such as
+# beta's gradient, may nearly cancel.
 LOST = 3e-6
 
 CASES = {
@@ -46,7 +46,7 @@ CASES = {
     "alibi_offset_table_per_sequence": {
         "encoding": "alibi",
         "positions": "offsets_per_sequence",
-    },  # in mode paper: the same
+    },  # in mode paper it is the same
     "alibi_differences": {"encoding": "alibi", "mode": "differences", "positions": "randomized"},
     "alibi_differences_per_sequence": {"encoding": "alibi", "mode": "differences", "positions": "per_sequence"},
     "rope": {"encoding": "rope"},
@@ -62,12 +62,12 @@ CASES = {
     },
     "geometric": {"encoding": "geometric"},
     "geometric_causal": {"encoding": "geometric", "causal": True},
-    "geometric_randomized": {"encoding": "geometric", "positions": "randomized"},  # which it does not read
+    "geometric_randomized": {"encoding": "geometric", "positions": "randomized"},  # it reads no positions
 }
 
 
 def run(case, tokens, targets, positions, dtype):
-    """Logits, loss, gradients by name, as float64 numpy arrays; and the smallest distance of a ReLU's input from 0."""
+    """Logits, loss, gradients by name, as float64 NumPy arrays; and the smallest distance of a ReLU's input from 0."""
     shapes = model.parameter_shapes(case["encoding"])
     weights = {
         name: torch.tensor(formula.weight(name, int(np.prod(shape))), dtype=dtype).reshape(shape).requires_grad_()

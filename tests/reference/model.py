@@ -1,6 +1,6 @@
-"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more in PyTorch, as plain formulas.
+"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, written again in PyTorch, as plain formulas.
 
-Independent of the C++ sources: only parameter names and layouts are shared. Every logit matrix is written out pair by
+Independent of the C++ sources: they only share parameter names and layouts. Every logit matrix is written out pair by
 pair; nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_encoder.py has both).
 """
 
@@ -32,14 +32,14 @@ def sinusoid(position, width):
 
 
 def alibi_slopes(heads):
-    """2^(-8h/H) for a power of two, else those of the power below and every second one of the power above (A.1 (6))."""
+    """2^(-8h/H) for H a power of two; else those of the power below, then every second of the power above (A.1 (6))."""
     power = 2 ** int(math.log2(heads))
     slopes = [2.0 ** (-8.0 * h / power) for h in range(1, power + 1)]
     return slopes + [2.0 ** (-4.0 * h / power) for h in range(1, 2 * power + 1, 2)][: heads - power]
 
 
 def distance(positions):
-    """Position of key j minus that of query i.    tokens (S, T) or offsets (S, 2T - 1) -> (S, T, T)"""
+    """The position of key j minus that of query i.    tokens (S, T) or offsets (S, 2T - 1) -> (S, T, T)"""
     if "tokens" in positions:
         p = positions["tokens"]
         return p[:, None, :] - p[:, :, None]
@@ -50,7 +50,7 @@ def distance(positions):
 
 
 def rotate(x, position, pairing):
-    """RoPE: the m-th pair of channels of token t turned by position_t 10000^(-2m/D).    x: (B, T, H, D)"""
+    """RoPE: the m-th pair of channels of token t, turned by position_t 10000^(-2m/D).    x: (B, T, H, D)"""
     half = x.shape[-1] // 2
     angle = position[:, :, None, None] * 10000.0 ** (-torch.arange(half, dtype=x.dtype) / half)
     if pairing == "interleaved":
@@ -70,7 +70,7 @@ def logits_of_attention(case, w, layer, q, k, positions):
         # ((q_i + u) . k_j + (q_i + v) . W PE(distance)) / sqrt(D)
         delta = distance(positions)
         if case["mode"] == "released":
-            # Finding 1: a table of PE(0 .. N-1), read at distance + N, and reads beyond it clamped to N - 1.
+            # Finding 1: a table of PE(0 .. N-1), read at distance + N; indices beyond it are clamped to N - 1.
             pool = case["max_position"]
             delta = torch.clamp(delta + pool, max=pool - 1)
         r = sinusoid(delta, q.shape[2] * q.shape[3]) @ w[f"encoding.layer{layer}.w"]  # (S, T, T, C)
@@ -93,7 +93,7 @@ def logits_of_attention(case, w, layer, q, k, positions):
 
 
 def geometric_weights(case, w, layer, q, k, x):
-    """P_ij times the product of 1 - P_ik over the keys k nearer than j, divided by the sum (A.1 (14)).
+    """P_ij times the product of 1 - P_ik over all keys k nearer than j, divided by the row's sum (A.1 (14)).
     x: (B, T, C) -> (B, H, T, T)"""
     of = {name: w[f"encoding.layer{layer}.{name}"] for name in ("c", "alpha", "beta", "gamma", "w", "b")}
     time = q.shape[1]
@@ -108,7 +108,7 @@ def geometric_weights(case, w, layer, q, k, x):
     nearer = ((i - k_).abs() < (i - j).abs()) | ((j < i) & (k_ - i == i - j))  # (T, T, T)
     a = p * torch.where(nearer, 1 - p[:, :, :, None, :], torch.ones((), dtype=p.dtype)).prod(-1)
     total = a.sum(-1, keepdim=True)
-    return a / torch.where(total > 0, total, torch.ones_like(total))  # a query without another key weighs none
+    return a / torch.where(total > 0, total, torch.ones_like(total))  # a query without another key has no weights
 
 
 def layer_norm(x, gain, bias):
@@ -117,8 +117,8 @@ def layer_norm(x, gain, bias):
 
 
 def forward(case, w, tokens, outputs, positions, kinks):
-    """Logits of the last `outputs` slots (B, outputs, symbols_out). positions: one for each layer.
-    kinks: gets each layer's smallest distance of a ReLU's input from 0."""
+    """The logits of the last `outputs` slots (B, outputs, symbols_out). positions: one for each layer.
+    kinks: collects each layer's smallest distance of a ReLU's input from 0."""
     heads, width = case["heads"], case["d_model"]
     x = math.sqrt(width) * w["embedding"][tokens]  # (B, T, C)
     if case["encoding"] == "sincos":
@@ -148,5 +148,5 @@ def forward(case, w, tokens, outputs, positions, kinks):
 
 
 def cross_entropy(logits, targets):
-    """Mean over the batch and all output slots, natural logarithm, nothing masked (spec B.1)."""
+    """The mean over the batch and all output slots, with natural logarithms; nothing is masked (spec B.1)."""
     return (logits.logsumexp(-1) - logits.gather(-1, targets[..., None])[..., 0]).mean()

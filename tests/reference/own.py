@@ -4,10 +4,10 @@ python/poslab/formulas/NAME.py, with NumPy alone.
     tools/reference NAME
 
 The model is that of model.py, written again. Its derivatives come from complex steps: the imaginary part of the loss at
-w + i h s, divided by h, is the slope of the loss in the direction s, exact to the last digits as nothing is subtracted
-(Squire and Trapp 1998). So all formulas must work on complex numbers: without abs(), and comparing real parts. The
-digest of a gradient has its sum, 8 entries and 4 projections on random signs; its norm and largest entry are left out,
-as they would take a complex step for every weight.
+w + i h s, divided by h, is the slope of the loss in the direction s. Nothing is subtracted, so it is exact to the last
+digits (Squire and Trapp 1998). So all formulas must work on complex numbers: no abs(), and comparisons of real parts.
+The digest of a gradient has its sum, 8 entries and 4 projections on random signs. It leaves out the norm and the
+largest entry, which would take a complex step for every weight.
 """
 
 import concurrent.futures
@@ -26,7 +26,7 @@ from golden import BASE, KINK, OUTPUTS, PROJECTIONS, SAMPLES, short
 PACKAGE = str(pathlib.Path(__file__).parents[2] / "python/poslab")
 sys.path.append(PACKAGE)
 import formulas  # noqa: E402   without the engine
-sys.path.remove(PACKAGE)   # html and torch are names there, too
+sys.path.remove(PACKAGE)   # it also has modules html and torch
 
 STEP = 1e-100
 
@@ -39,9 +39,9 @@ def shapes_of(scheme, case):
 
 
 def product(x, w):
-    """x @ w. A complex x with real weights is two real products, half the work."""
+    """x @ w. If only x is complex, it is computed as two real products, which is half the work."""
     if np.iscomplexobj(x) and not np.iscomplexobj(w):
-        return x.real.copy() @ w + 1j * (x.imag.copy() @ w)  # of strided parts BLAS takes none
+        return x.real.copy() @ w + 1j * (x.imag.copy() @ w)  # BLAS does not accept the strided parts
     return x @ w
 
 
@@ -57,11 +57,11 @@ def embedded(scheme, case, w, tokens, positions):
 
 
 def forward(scheme, case, w, x, positions, first=0):
-    """Runs the model from block `first` on, whose input is (B, T, C). Returns the logits of the output slots, (B,
-    outputs, symbols_out), the inputs of each block and of the head, and the least distance of a ReLU's input to 0."""
+    """Runs the model from block `first` on, whose input is x (B, T, C). Returns the logits of the output slots, (B,
+    outputs, symbols_out), the inputs of each block and the head, and a ReLU input's smallest distance from 0."""
     heads, width = case["heads"], case["d_model"]
     batch, time = x.shape[:2]
-    shared = [name for name in w if name.startswith("encoding.") and name.count(".") == 1]  # of all layers
+    shared = [name for name in w if name.startswith("encoding.") and name.count(".") == 1]  # shared by all layers
     read, kinks = [x], [math.inf]
     for n in range(first, case["layers"]):
         p = f"block{n}."
@@ -85,20 +85,20 @@ def forward(scheme, case, w, x, positions, first=0):
 
 
 def first_block(parameter, layers):
-    """The first block that reads the parameter, or `layers` for the head; None if the embedding or all blocks do."""
+    """The first block that reads the parameter, `layers` for the head, None if the embedding or all blocks read it."""
     own = re.match(r"(?:block|encoding\.layer)(\d+)\.", parameter)
     return int(own[1]) if own else layers if parameter.startswith("head.") else None
 
 
 def cross_entropy(logits, targets):
-    """Mean over the batch and all output slots, natural logarithm."""
+    """The mean over the batch and all output slots, with natural logarithms."""
     shift = logits.real.max(-1, keepdims=True)
     total = np.log(np.exp(logits - shift).sum(-1)) + shift[..., 0]
     return (total - np.take_along_axis(logits, targets[..., None], -1)[..., 0]).mean()
 
 
 def at_once(function, items):
-    """[function(item) for item in items], by a thread for each processor, as NumPy's products release the GIL."""
+    """[function(item) for item in items], with a thread for each processor: NumPy's products release the GIL."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(function, items))
 
@@ -120,7 +120,7 @@ def main(name):
 
     def slope(parameter, direction):
         moved = w | {parameter: w[parameter] + 1j * STEP * direction.reshape(w[parameter].shape)}
-        first = first_block(parameter, case["layers"])  # what lies before it stays as it is
+        first = first_block(parameter, case["layers"])  # earlier blocks are unchanged
         x = embedded(scheme, case, moved, tokens, layers) if first is None else read[first]
         return cross_entropy(forward(scheme, case, moved, x, layers, first or 0)[0], targets).imag / STEP
 

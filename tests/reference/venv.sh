@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes .venv at the top of the tree, once: PyTorch and NumPy, pinned, for the golden files here; bench/venv.sh adds to
-# it. Needs python3 with venv, a network the first time, and about 6 GB: PyPI's torch brings its CUDA libraries along.
-# With PIP_INDEX_URL you can choose an index of CPU-only builds instead.
+# Makes .venv at the top of the tree, once: PyTorch and NumPy in fixed versions, for the golden files here;
+# bench/venv.sh adds to it. Needs python3 with venv, a network the first time, and about 6 GB, because PyPI's torch
+# includes its CUDA libraries. With PIP_INDEX_URL you can choose an index of CPU-only builds instead.
 set -e
 cd "$(dirname "$0")/../.."
 tests/tools/venv_here.sh .venv

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the built site: every link to one of its files or anchors resolves, and no page fetches from a network.
+"""Checks the built site: every link to one of its files or anchors resolves, and no page loads anything from a network.
 
 usage: tests/site/check.py FOLDER
 """
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# Quotes that are no attribute's are written &quot; on these pages.
+# On these pages, quotes that do not belong to an attribute are written &quot;.
 ANCHOR = re.compile(r'<[a-z][^>]*? (?:id|name)="([^"]+)"')
 LINK = re.compile(r'<(a|img|script|link|source|iframe)\b[^>]*? (?:href|src)="([^"]*)"')
 
@@ -18,14 +18,14 @@ class Page:
     def __init__(self, path):
         text = path.read_text(encoding="utf-8")
         self.anchors = {"", *ANCHOR.findall(text)}
-        self.links = LINK.findall(text)            # (tag, where to)
+        self.links = LINK.findall(text)            # (tag, target)
 
 
 def lost(folder):
-    """A line for each link that does not resolve."""
+    """One line for each link that does not resolve."""
     pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))
-             if ("lab" not in path.relative_to(folder).parts or path.name != "index.html")   # reports that are copied:
-             and path.name != "past-the-edge.html"}    # they have no links to pages, nor has the page that trains
+             if ("lab" not in path.relative_to(folder).parts or path.name != "index.html")   # copied reports have
+             and path.name != "past-the-edge.html"}    # no links to pages, nor has the page that trains
     if not pages:
         yield f"there is no page in {folder}"
     for path, page in pages.items():

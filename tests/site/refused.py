@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Errors name a page that the navigation lacks, a formula that is no longer in its file, and links that lead nowhere.
-Run with the Python of .venv-site."""
+"""Errors must name a page that the navigation lacks, a formula that is no longer in its file, and links that lead
+nowhere. Run this with the Python of .venv-site."""
 
 import sys
 import tempfile

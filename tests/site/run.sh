@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation site is built without a warning, every link resolves, and mistakes that make it wrong are refused.
-# Ends with a line that ./dev test counts.
+# Checks that the documentation site is built without a warning, that every link resolves, and that mistakes which would
+# make it wrong are refused. Ends with a line that ./dev test counts.
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=tests/tools/check.sh
 . tests/tools/check.sh

@@ -1,6 +1,6 @@
 // Weights, tokens and positions as pure functions of names and indices: tests/reference/formula.py in C++. A weight is
-// a 16-bit integer times a power of two, exact in float, so that two programs begin with equal bits without a file of
-// weights.
+// a 16-bit integer times a power of two, which is exact in float, so two programs begin with equal bits without a file
+// of weights.
 #pragma once
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace poslab::formula {
 
-// 32 well-mixed bits for each index of a named sequence: FNV-1a of the name, then the finalizer of MurmurHash3.
+// 32 well-mixed bits for each index of a named sequence: FNV-1a of the name, then MurmurHash3's finalizer.
 class Mix {
  public:
   explicit Mix(const std::string& name) {
@@ -53,7 +53,7 @@ inline std::vector<int> integers(const std::string& name, int64_t count, int bel
   return at;
 }
 
-// Strictly increasing positions, one in each interval of 4.
+// Strictly increasing positions, one in each interval of length 4.
 inline std::vector<double> increasing(const std::string& name, int64_t count) {
   std::vector<double> at;
   for (const int offset : integers(name, count, 4)) at.push_back(4.0 * double(at.size()) + offset);

@@ -1,4 +1,4 @@
-// The contents of the golden files of tests/reference/: tokens in rows, and digests of gradients.
+// Reads the golden files of tests/reference/: tokens in rows, and digests of gradients.
 #pragma once
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 
 namespace poslab::golden {
 
-// PyTorch's own float32 is within 3e-6 of its float64 on these cases.
+// On these cases PyTorch's own float32 is within 3e-6 of its float64.
 inline const double tolerance = sizeof(real) == 8 ? 1e-9 : 1e-4;
 
 inline Ids ids(const nlohmann::json& rows) {
@@ -22,7 +22,7 @@ inline Ids ids(const nlohmann::json& rows) {
   return Ids({int(rows.size()), int(rows[0].size())}, at);
 }
 
-// The largest error of any logit, relative to the largest logit; infinity if their numbers differ.
+// The largest error of a logit, relative to the largest logit; infinity if their number is not the expected one.
 inline double logit_error(const Tensor& logits, const nlohmann::json& expected) {
   if (logits.size() != int64_t(expected.size())) return INFINITY;
   double worst = 0, size = 0;
@@ -33,7 +33,7 @@ inline double logit_error(const Tensor& logits, const nlohmann::json& expected) 
   return worst / size;
 }
 
-// The largest error of any number of the digest, relative to the gradient's norm.
+// The largest error of a number in the digest, relative to the gradient's norm.
 inline double gradient_error(const std::string& name, const std::vector<real>& g, const nlohmann::json& digest) {
   const double n = double(g.size());
   double squares = 0, sum = 0, largest = 0, worst = 0;

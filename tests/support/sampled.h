@@ -1,4 +1,4 @@
-// Draws of a sampler for tests.
+// Positions drawn by a sampler, for tests.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ namespace poslab::testing {
 
 using Numbers = std::vector<double>;
 
-// spelled: such as "randomized:max_position=6". Each step has another draw.
+// spelled: "randomized:max_position=6", for example. Each step draws anew.
 inline Positions sample(const std::string& spelled, int sequences, int time, uint32_t step) {
   Rng rng(stream(1, Purpose::positions, step));
   return poslab::sample(choose_sampler(spelled, trained_on(80)), {sequences, time}, rng);
@@ -23,7 +23,7 @@ inline Numbers count_from(double first, int time) {
   return p;
 }
 
-// rows: such as "00+11_", of digits, signs and empty slots
+// rows: of digits, signs and empty slots, such as "00+11_"
 inline Ids classes(const std::vector<std::string>& rows) {
   std::vector<int> all;
   for (const std::string& row : rows)

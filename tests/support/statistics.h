@@ -1,5 +1,5 @@
-// Chi-square: do draws follow a distribution? Seeds are fixed, so a test that passes once passes always. The threshold
-// is one in a million, so that it also passes for almost every other seed.
+// Chi-square: do draws follow a distribution? Seeds are fixed, so a test that passes once always passes. The threshold
+// is one in a million, so the test also passes for almost every other seed.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace poslab::testing {
 
-// How many standard deviations chi-square is above its mean, by the cube root of Wilson and Hilferty (1931).
-// Cells that are expected fewer than 8 times are merged into one.
+// How many standard deviations chi-square is above its mean, by Wilson and Hilferty's cube root (1931). Cells that are
+// expected fewer than 8 times are merged into one.
 template <class Key>
 double surprise(const std::map<Key, double>& law, const std::map<Key, int>& seen, int draws) {
   double sum = 0, rare_expected = 0, rare_seen = 0;

@@ -1,4 +1,4 @@
-// The contents of a zip that poslab wrote, read by the specification of the format.
+// The contents of a zip file that poslab wrote, read as the format's specification says.
 #pragma once
 #include <zlib.h>
 
@@ -9,7 +9,7 @@
 
 namespace poslab::test {
 
-// Name and contents of each file of a zip, from its directory. Throws if a checksum is wrong.
+// The name and the contents of each file in a zip, from its directory. Throws if a checksum is wrong.
 inline std::map<std::string, std::string> unzip(const std::string& bytes) {
   const auto u16 = [&](size_t at) {
     uint16_t v;

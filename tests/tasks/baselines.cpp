@@ -1,4 +1,4 @@
-// The baselines against exact values where a sum gives them, and the figures of the spec (finding 4, table B.2).
+// The baselines against exact values where a sum gives them, and against the spec's figures (finding 4, table B.2).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace poslab;
 
 namespace {
 
-// Mean in percent over every 20th of the lengths 41 .. 500.
+// The mean in percent over every 20th of the lengths 41 .. 500.
 template <class F>
 double mean_percent(F accuracy) {
   double sum = 0;
@@ -30,7 +30,7 @@ double commoner_bit(int n) {
   return sum;
 }
 
-// The accuracy of each slot's most frequent symbol in `samples` answers: on these, and on as many other answers.
+// The accuracy of each slot's most frequent symbol among `samples` answers, on these answers and on as many others.
 struct Majority { double in_sample, held_out; };
 Majority majority_of(const Task& t, int length, int samples) {
   using Table = std::vector<std::vector<int>>;
@@ -80,7 +80,7 @@ TEST_CASE("baselines: small cases with exact values") {
   const auto near = [](double found, double exact) { return std::abs(found - exact) < 0.015; };
   const auto at = [](const char* name, int length) { return baselines(task(name), length, 8000, 3); };
   CHECK(at("even_pairs", 1).majority == 1);
-  CHECK(near(at("even_pairs", 3).content_only, 0.75));           // 000, 111 are certain; 2 of 3 other orders are odd
+  CHECK(near(at("even_pairs", 3).content_only, 0.75));           // 000, 111: certain; else 2 of 3 orders are odd
   CHECK(at("solve_equation", 2).majority == 1);
   CHECK(at("solve_equation", 3).content_only == 1);              // x = v
   CHECK(at("modular_arithmetic_brackets", 4).content_only == 1); // (-d)
@@ -103,8 +103,8 @@ TEST_CASE("baselines: value 0 is the majority of expressions with products, 31.0
   CHECK(std::abs(100 * baselines(brackets, 45, 600, 1).content_only - 31.0) < 2.5);
 }
 
-// The spec's 52.3, 52.3, 52.5 and 52.6 are for its own 300 answers: the more frequent of 300 fair bits is 2.3 % above
-// a half. They say almost nothing about other answers, for which `baselines` states its accuracy.
+// The spec's 52.3, 52.3, 52.5 and 52.6 are accuracies on its own 300 answers: the more frequent of 300 fair bits is 2.3
+// % above a half. They say almost nothing about other answers; `baselines` states the accuracy on other answers.
 TEST_CASE("baselines: the majority of each slot: in sample as in the spec, on other answers as it really is") {
   const struct { const char* name; double spec, truth; } rows[] = {
       {"stack_manipulation", 52.3, 49.7}, {"binary_addition", 52.3, 49.8},

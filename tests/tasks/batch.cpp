@@ -1,4 +1,4 @@
-// Token layout, streams, scores.
+// The layout of tokens, streams of batches, scores.
 #include "tasks/baselines.h"
 #include "tasks/batch.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 std::vector<int> all(const Ids& ids) { return {ids.data(), ids.data() + ids.size()}; }
 
-// Logits that are `high` for the given symbol of each slot.
+// Logits in which the given symbol of each slot has the value `high`.
 std::vector<real> logits_for(const std::vector<int>& symbols, int classes) {
   std::vector<real> logits(symbols.size() * size_t(classes), real(-1));
   for (size_t i = 0; i < symbols.size(); ++i) logits[i * size_t(classes) + size_t(symbols[i])] = 1;

@@ -1,4 +1,4 @@
-// 500-bit arithmetic against machine integers where these suffice, and against identities where they do not.
+// 500-bit arithmetic, against machine integers where these suffice, and against identities elsewhere.
 #include "tasks/bignum.h"
 
 #include <doctest/doctest.h>

@@ -41,7 +41,7 @@ TEST_CASE("curriculum increasing: every length for an equal part of the run, in 
   }
   CHECK(before == 40);
   CHECK(training_length({"increasing", 40, 1000}, 0, 0) == 1);
-  CHECK(training_length({"increasing", 40, 1000}, 0, 5000) == 40);     // a run that is continued
+  CHECK(training_length({"increasing", 40, 1000}, 0, 5000) == 40);     // after a run is continued
   CHECK(training_length({"increasing", 40, 10}, 0, 9) <= 40);          // fewer steps than lengths
 }
 

@@ -1,4 +1,4 @@
-// Text as values: vocabularies, windows, sides, and the language whose lowest possible loss is known.
+// Text as values: vocabularies, windows, training and test sides, and the language with a known lowest loss.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,8 +67,8 @@ TEST_CASE("a text is its bytes if nothing is merged, whatever the bytes") {
 }
 
 TEST_CASE("merges: counts of pairs by hand") {
-  // Sennrich, Haddow, Birch 2016, algorithm 1 has this example: e s, es t, est (end of word), l o, lo w. Without a sign
-  // for the end of a word:  s t 9, e st 9, l o 7, lo w 7, ...  where "es" and "st" are equally frequent and e < s.
+  // The example of Sennrich, Haddow, Birch 2016, algorithm 1: e s, es t, est (end of word), l o, lo w. Without a mark
+  // for the end of a word:  s t 9, e st 9, l o 7, lo w 7, ...  ("es" and "st" are equally frequent, and e < s).
   const WordCounts counts = {{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};
   const Vocabulary v = Vocabulary::learn(counts, 4);
   REQUIRE(v.merges().size() == 4);
@@ -78,7 +78,7 @@ TEST_CASE("merges: counts of pairs by hand") {
   CHECK(v.text(259) == "low");
   CHECK(v.encode("lowest") == std::vector<int>{259, 257});
   CHECK(v.longest() == 3);
-  // no pair is left that occurs twice
+  // no pair that occurs twice is left
   CHECK(Vocabulary::learn({{"ab", 2}, {"cd", 1}}, 10).merges().size() == 1);
   CHECK(Vocabulary::learn({}, 10).size() == 256);
   CHECK_THROWS_AS(Vocabulary::learn({}, -1), BadInput);
@@ -88,7 +88,7 @@ TEST_CASE("merges: counts of pairs by hand") {
 
 namespace {
 
-// Merges by counting all pairs of all words anew after each merge.
+// Merges found by counting all pairs in all words again after each merge.
 std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted) {
   std::vector<std::pair<std::vector<int>, int64_t>> words;
   for (auto& [word, count] : counts) words.push_back({Vocabulary().encode(word), count});
@@ -124,7 +124,7 @@ TEST_CASE("merges: they equal those of counting all pairs anew each time") {
   WordCounts counts;
   for (int n = 0; n < 300; ++n) {
     std::string word;
-    for (int i = rng.between(1, 9); i > 0; --i) word += char('a' + rng.below(4));  // "aaaa" among them
+    for (int i = rng.between(1, 9); i > 0; --i) word += char('a' + rng.below(4));  // among them "aaaa"
     counts[word] += rng.between(1, 20);
   }
   for (const int merges : {1, 20, 200, 5000})
@@ -146,7 +146,7 @@ TEST_CASE("merges: encoded text decodes to the same bytes, and begins alike howe
   CHECK(read.covered == text.size());
   for (size_t n = 0; n < all.size(); ++n) CHECK(size_t(read.bytes[n]) == v.text(all[n]).size());
   CHECK(v.encode(text, 100) == std::vector<int>(all.begin(), all.begin() + 100));
-  // a repeated token: "aaaa" with the merge of a and a
+  // a repeated token: "aaaa" with one merge, of a and a
   CHECK(Vocabulary({{'a', 'a'}}).encode("aaaaa") == std::vector<int>{256, 256, 'a'});
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("sides: whole files, one in ten by the hash of its path, whatever othe
   CHECK(test.files.size() < 250);
   for (const TextFile& f : test.files) CHECK(in_test_set(f.path));
   for (const TextFile& f : training.files) CHECK(!in_test_set(f.path));
-  // with few files each side has one
+  // if there are few files, each side still has one
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"a", "b"}, {"one", "two"}, {test.files[0].path, test.files[1].path}};
   for (const auto& [one, other] : pairs) {
@@ -168,7 +168,7 @@ TEST_CASE("sides: whole files, one in ten by the hash of its path, whatever othe
     CHECK(test_text(two).files.size() == 1);
     CHECK(training_text(two).files[0].path != test_text(two).files[0].path);
   }
-  // a single file gives its last tenth
+  // of a single file, the test side is the last tenth
   const Text one = made({{"a", 25}}), first = training_text(one), last = test_text(one);
   CHECK(first.bytes() == 23);
   CHECK(last.bytes() == 2);
@@ -210,7 +210,7 @@ TEST_CASE("windows: merged tokens, as many as asked for") {
   const Vocabulary pairs({{'a', 'b'}, {'c', 'd'}, {256, 257}});
   Rng rng = numbers(4);
   for (int i = 0; i < 100; ++i) CHECK(draw_window(text, pairs, 30, rng).tokens.size() == 30);
-  // 100 bytes are never 98 tokens, whatever the start
+  // 100 bytes never give 98 tokens, wherever they start
   CHECK_THROWS_AS(draw_window(text, pairs, 98, rng), BadInput);
 }
 
@@ -242,10 +242,10 @@ TEST_CASE("copy grammar: the probabilities of the next symbol sum to 1, and text
     CHECK(std::accumulate(p.begin(), p.end(), 0.) == doctest::Approx(1));
     CHECK(p[size_t(text[n])] > 0);
   }
-  // a text by hand: three new clauses, then a copy of the one 2 before it
+  // a text written by hand: three new clauses, then a copy of the clause 2 before
   const int N = 7, C = 8, two = 10;
   const std::vector<int> start = {N, 0, 1, 2, 3, N, 4, 5, 6, 0, N, 6, 0, 2, 5};
-  for (const int clauses : {0, 1, 2})  // nothing to copy yet: certainly new
+  for (const int clauses : {0, 1, 2})  // nothing can be copied yet, so the clause must be new
     CHECK(g.next({start.begin(), start.begin() + 5 * clauses})[size_t(N)] == 1);
   CHECK(g.next(start)[size_t(C)] == doctest::Approx(0.6));
   std::vector<int> copy = start;

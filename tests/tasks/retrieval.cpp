@@ -1,4 +1,4 @@
-// Retrieval tasks: the contents of contexts, the places of answers, the published formats, and the scoring of answers.
+// Retrieval tasks: what contexts contain, the places of answers, the published formats, and how answers are scored.
 #include "tasks/retrieval/retrieval.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ SymbolQuestion drawn(const std::string& task, int length, Place place, uint32_t 
   Rng rng = questions(which);
   return draw(choose_retrieval(task), length, place, rng);
 }
-// The indices in `all` at which `part` begins.
+// The indices at which `part` begins in `all`.
 std::vector<int> found(const Symbols& all, const Symbols& part) {
   std::vector<int> at;
   for (auto from = all.begin(); (from = std::search(from, all.end(), part.begin(), part.end())) != all.end(); ++from)
@@ -125,7 +125,7 @@ TEST_CASE("retrieval: line has lines with different names, and asks for one of t
     REQUIRE(answered.size() == 1);
     CHECK(answered[0] == lines[size_t(std::lround(0.3 * double(lines.size() - 1)))]);
   }
-  CHECK(found(drawn("line:tokens=12", 128, {}).tokens, {symbols::line}).size() == 10 + 1);  // and the question
+  CHECK(found(drawn("line:tokens=12", 128, {}).tokens, {symbols::line}).size() == 10 + 1);  // the last is the question
 }
 
 TEST_CASE("retrieval: topic asks for the first topic, documents for the one with the name") {

@@ -1,5 +1,5 @@
-// Every task against its oracle: all inputs of small lengths, the distribution of inputs and of shuffled inputs;
-// and the edge cases of spec B.2, literally.
+// Every task against its oracle: all inputs of small lengths, and the distribution of inputs and of shuffled inputs.
+// Also the edge cases of spec B.2, written out.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See task_oracle.h. Machine integers, a parser for ordinary expressions, and distributions as products and mixtures.
+// See task_oracle.h. Machine integers, a parser for ordinary expressions, distributions as products and mixtures.
 #include "tests/tasks/task_oracle.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ Law equations(int length) {
     }
   return law;
 }
-std::string solutions(const std::string& equation) {   // all of them: there must be one
+std::string solutions(const std::string& equation) {   // all solutions; there must be one
   if (equation.size() < 3) return "0";
   std::string found;
   for (char digit = '0'; digit < '5'; ++digit) {
@@ -137,7 +137,7 @@ Law with_hole(int length) {
     }
   return law;
 }
-std::string fillings(std::string text) {   // all bits with which the string is its half twice
+std::string fillings(std::string text) {   // all bits that make the string a half repeated twice
   if (text.size() == 1) return "1";
   if (text.back() == '_') text.pop_back();
   std::string found;
@@ -156,7 +156,7 @@ Law stacks(int length) {
     mix(law, 1.0 / (length - 1), joined(each("01", height), each("pab", length - height)));
   return law;
 }
-std::string stack_left(const std::string& text) {   // kept with the top first
+std::string stack_left(const std::string& text) {   // the top of the stack comes first
   std::string stack;
   for (char c : text) {
     if (c == 'p') stack = stack.empty() ? "" : stack.substr(1);
