@@ -1,4 +1,4 @@
-"""A page in headless Chromium, driven over its debugging pipe: its console messages, and the results of its scripts."""
+"""A page in headless Chromium, driven over its debugging pipe: its console messages and the results of its scripts."""
 
 import atexit
 import functools
@@ -12,20 +12,20 @@ program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 
 
 class Browser:
-    """The browser for all pages, which ends with the tests."""
+    """The one browser for all pages; it ends with the tests."""
 
     def __init__(self):
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (reads, to_browser), (from_browser, writes) = os.pipe(), os.pipe()
 
-        def fds():  # those that --remote-debugging-pipe reads and writes
+        def fds():  # the two that --remote-debugging-pipe reads and writes
             os.dup2(reads, 63), os.dup2(writes, 64)
             os.dup2(63, 3), os.dup2(64, 4)
 
         self._process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
              f"--user-data-dir={self._profile.name}"],
-            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},  # of a sanitizer
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},  # a sanitizer's
             preexec_fn=fds, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(reads), os.close(writes)
         self._to, self._from, self._rest, self._number = os.fdopen(to_browser, "wb"), from_browser, b"", 0
@@ -51,7 +51,7 @@ class Browser:
 
 
 class Page:
-    """A blank page that shares nothing with other pages. `messages`: all that it has logged, and its errors."""
+    """A blank page that shares nothing with others. `messages` has everything that it has logged, and its errors."""
 
     _shared = functools.cache(Browser)
 
@@ -76,12 +76,12 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def media(self, **features):
-        """Sets the reader's preferences: prefers_color_scheme="dark"."""
+        """Sets preferences of the reader: prefers_color_scheme="dark"."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
     def call(self, method, **params):
-        """A command of the DevTools protocol, and its result."""
+        """Sends a command of the DevTools protocol, and returns its result."""
         session = {"sessionId": self._session} if self._session else {}
         number = self._browser.send({"method": method, "params": params} | session)
         while True:
@@ -108,7 +108,7 @@ class Page:
         self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{link}")
 
     def run(self, script):
-        """The value of an expression, or of its promise."""
+        """The value of an expression, or of the promise that it returns."""
         got = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")

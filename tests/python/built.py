@@ -1,4 +1,4 @@
-"""The program that tests start beside the module: that of build/release, or of the build that $BUILD names."""
+"""The program that the tests start: that of build/release, or of the build that $BUILD names."""
 
 import os
 from pathlib import Path

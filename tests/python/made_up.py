@@ -1,4 +1,4 @@
-"""Plans of sweeps, and their trials with made-up results, in a file as `poslab sweep collect --kept` writes it."""
+"""Plans of sweeps, and trials with made-up results, in a file as `poslab sweep collect --kept` writes it."""
 
 import json
 
@@ -10,7 +10,7 @@ def plan(folder):
 
 
 def trial(id, accuracy, loss=0.25, baselines=BASELINES, **result):
-    """A trial's result with an accuracy for each length, from 1 on."""
+    """The result of a trial with these accuracies for lengths 1, 2, ..."""
     columns = {"length": range(1, len(accuracy) + 1), "accuracy": accuracy, "unmasked_accuracy": accuracy}
     columns |= {name: [x] * len(accuracy) for name, x in ({"loss": loss, "samples": 32} | baselines).items()}
     tested = {name: " ".join(map(str, column)) for name, column in columns.items()}

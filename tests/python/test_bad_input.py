@@ -1,4 +1,4 @@
-"""Wrong arguments are refused with an exception that names them; nothing here may end the process."""
+"""Wrong arguments are refused with an exception that names them, and never end the process."""
 
 import multiprocessing
 import os
@@ -39,11 +39,11 @@ class Plain(pl.Encoding):
 
 
 class OneLine(str):
-    """Words of a TypeError whose message is one line."""
+    """The words of a TypeError whose message must be one line."""
 
 
 class Hostile:
-    """Raises whatever is asked of it."""
+    """Raises a KeyError, whatever method is called."""
 
     def __array__(self, *how, **more):
         raise KeyError("of the caller")
@@ -76,7 +76,7 @@ def itself():
     return a
 
 
-# Calls, and the words of the ValueError that each must raise, or another exception.
+# Calls, and for each the words of the ValueError that it must raise, or the type of another exception.
 BAD = {
     "complex numbers": (lambda: pl.Tensor([1j]), "dtype complex128"),
     "text": (lambda: pl.Tensor("abc"), "cannot read a str"),
@@ -361,7 +361,7 @@ def test_bad_input(name):
     else:
         with pytest.raises(expected):
             do()
-    np.testing.assert_array_equal((X + X).numpy(), 2 * np.arange(6.0).reshape(2, 3))   # and the module goes on
+    np.testing.assert_array_equal((X + X).numpy(), 2 * np.arange(6.0).reshape(2, 3))   # and the module still works
     pl.clear_tape()
 
 
@@ -443,7 +443,7 @@ def in_child(queue, a):
 
 def test_a_fork_computes_the_same():
     a = np.random.default_rng(0).normal(size=(300, 300)).astype("float32")
-    before = pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item()       # the parent's worker threads exist now
+    before = pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item()       # now the parent has worker threads
     fork = multiprocessing.get_context("fork")
     queue = fork.Queue()
     child = fork.Process(target=in_child, args=(queue, a))

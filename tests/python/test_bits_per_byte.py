@@ -1,5 +1,5 @@
 """bits_per_byte of external checkpoints whose tokenizers change the text: nats of the predicted tokens / ln 2 / bytes
-of the text that they stand for. The bytes are counted here, from the text alone."""
+of the text that they cover. The bytes are counted here, from the text alone."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def checkpoint(tmp_path):
 
 
 def evaluated(folder, text, length):
-    """Loss and bits per byte, on plain windows and on repeated ones."""
+    """The loss and the bits per byte, on plain windows and on repeated ones."""
     (folder / "text").write_bytes(text.encode())
     subprocess.run([PROGRAM, "lm", "eval", "--hf", folder, "--text", folder / "text", "--length", str(length),
                     "--times", "1", "--samples", "2", "-o", folder / "o.csv"], check=True, capture_output=True)
@@ -47,7 +47,7 @@ def evaluated(folder, text, length):
 
 
 def drawn(rng):
-    """A tokenizer, and whether it puts a token of no bytes before a text."""
+    """A tokenizer, and whether it puts a token that covers no bytes before a text."""
     normalizers, more = [], {"fuse_unk": rng.random() < 0.5}
     if rng.random() < 0.5:
         normalizers.append({"type": "NFC"})
@@ -74,9 +74,9 @@ def test_random_tokenizers(checkpoint):
     for case in range(200):
         made, spaced = drawn(rng)
         if rng.random() < 0.5:
-            made["model"]["vocab"]["\u6f22"] = 280           # of several unknown characters one is known
+            made["model"]["vocab"]["\u6f22"] = 280           # makes one of the unknown characters known
         (checkpoint / "tokenizer.json").write_text(json.dumps(made))
-        # no merge has an a or an h, and a window that begins later than the text has fewer tokens, whatever it cuts
+        # no merge has an a or an h, and a window that begins later in the text has fewer tokens, whatever it cuts
         text = "aaaaaa" + "".join(rng.choices(pieces, k=rng.randint(10, 40))) + "h"
         tokens = pl.load(checkpoint).tokens(text)
         prefix = sum(1 for step in made["post_processor"]["single"] if "SpecialToken" in step)
@@ -91,14 +91,14 @@ def test_random_tokenizers(checkpoint):
     assert shorter < 20
 
 
-# Texts in which every window has the same number of bytes per token, also where they are cut.
+# Texts in which every window has the same number of bytes per token, even if it cuts a unit.
 @pytest.mark.parametrize("unit,each,made", [
     ("a", 1, tokenizer()),
     ("bc", 2, tokenizer()),
-    ("\u6f22", 3, tokenizer()),                              # unknown
+    ("\u6f22", 3, tokenizer()),                              # an unknown character
     ("\U0001f642", 4, tokenizer()),
     ("\u6f22", 1, tokenizer(LETTERS + [f"<0x{byte:02X}>" for byte in range(256)], byte_fallback=True)),
-    ("a\u6f22", 4, tokenizer(unk_token=None)),               # dropped
+    ("a\u6f22", 4, tokenizer(unk_token=None)),               # a character that is dropped
     ("gg", 2, tokenizer(normalizers=[{"type": "Replace", "pattern": {"String": "gg"}, "content": "a"}])),
     ("ab", 0.5, tokenizer(normalizers=[{"type": "Replace", "pattern": {"String": "ab"}, "content": "cccc"}])),
     ("a\r\n", 1, tokenizer()),
@@ -113,7 +113,7 @@ def test_windows_within_a_text(checkpoint, unit, each, made):
 
 def test_an_own_model_of_sentencepiece(checkpoint):
     shutil.copy(GOLDEN / "sentencepiece/unigram.model", checkpoint / "tokenizer.model")
-    loss, bits = evaluated(checkpoint, "d   " * 400, 32)["plain"]              # spaces are one, and it counts all three
+    loss, bits = evaluated(checkpoint, "d   " * 400, 32)["plain"]              # 3 spaces, 1 token of 3 bytes
     assert loss / math.log(2) / bits == pytest.approx(2, rel=0.05)
-    loss, bits = evaluated(checkpoint, "d\u6f22\u5b57" * 400, 32)["plain"]     # unknown characters are one
+    loss, bits = evaluated(checkpoint, "d\u6f22\u5b57" * 400, 32)["plain"]     # they are one token
     assert loss / math.log(2) / bits == pytest.approx(7 / 2, rel=0.05)

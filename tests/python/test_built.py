@@ -1,4 +1,4 @@
-"""Built encodings as python/poslab/torch calls them, without PyTorch; and the error of that package without PyTorch."""
+"""Built encodings as python/poslab/torch calls them, without PyTorch; and that package's error without PyTorch."""
 
 import subprocess
 import sys

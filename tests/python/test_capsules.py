@@ -1,7 +1,7 @@
-"""DLPack capsules as any library may make them: random shapes, strides, dtypes, devices and offsets.
+"""DLPack capsules as any library could make them: random shapes, strides, dtypes, devices and offsets.
 
-A reader cannot check a capsule's claims about its memory, so all memory here is one buffer. A capsule is either taken
-and then shows the buffer's numbers, or refused with an exception; either way its memory is returned exactly once.
+A reader cannot check what a capsule says about its memory, so all memory here is one buffer. A capsule is accepted, and
+then shows the buffer's numbers, or refused; either way its memory is returned exactly once.
 """
 
 import ctypes
@@ -54,7 +54,7 @@ class Producer:
         return self.capsule
 
     def is_whole(self):
-        """Whether its memory was returned once, or never taken: a reader that takes it renames the capsule."""
+        """Whether the memory was returned once, or was never taken: a reader that takes it renames the capsule."""
         left = self.capsule is None or bool(api.PyCapsule_IsValid(self.capsule, self.name))
         return self.given_back == (0 if left else 1)
 
@@ -67,7 +67,7 @@ def contiguous(shape):
 
 
 def read(one):
-    """The capsule's numbers, or None if it was refused; the memory must be held as long as they are read."""
+    """The capsule's numbers, or None if it was refused; its memory must stay valid while they are read."""
     try:
         tensor = pl.from_dlpack(one)
     except (ValueError, TypeError, BufferError, RuntimeError) as e:

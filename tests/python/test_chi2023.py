@@ -1,4 +1,4 @@
-"""poslab.papers.chi2023: verdicts, sentences and cells of made-up records, and all tables from small trained runs."""
+"""poslab.papers.chi2023: verdicts, sentences and cells from made-up records, and all tables from small trained runs."""
 
 import json
 import types
@@ -15,12 +15,12 @@ from poslab.papers.trials import Trials, printed
 LENGTHS = (128, 512)
 ATTENTION = {"largest_weight": [0.4, 0.5], "entropy": [2.0, 1.5], "largest_logit": [6.0, 6.5], "variance": [1, 1]}
 DISPERSED = {"largest_weight": [0.1, 0.2], "entropy": [5.0, 4.5], "largest_logit": [6.0, 6.25], "variance": [1, 1]}
-MODES = {"log": 0.10, "pmax": 0.05, "entropy": -0.05, "prop1": 0, "prop2": 0}  # accuracy that each adds
+MODES = {"log": 0.10, "pmax": 0.05, "entropy": -0.05, "prop1": 0, "prop2": 0}  # {mode: the accuracy that it adds}
 TAUS = {"log": 0.8, "pmax": 0.75, "entropy": 0.1, "prop1": 0.7, "prop2": 0.3}
 
 
 def table(task, right):
-    """The columns of a test with this accuracy at each length, wherever the answer stood."""
+    """The columns of a test with this accuracy at each length, at every place of the answer."""
     rows = [(task, length, 32, 1.5, x, *[x] * 8) for length, x in zip(LENGTHS, right)]
     names = ["task", "length", "samples", "loss", "accuracy", *(f"accuracy_{n}" for n in range(1, 9))]
     return {name: " ".join(map(str, column)) for name, column in zip(names, zip(*rows))}
@@ -78,13 +78,13 @@ def drawn(name, trials=None):
 def test_the_sources_numbers():
     assert printed("chi2023_dispersion", "line 15000", "entropy") == 6.63
     assert printed("chi2023_temperatures", "xl pmax topic", "4") == 0.65
-    assert pd.isna(printed("chi2023_temperatures", "xxl entropy topic", "5"))  # not in our copy of the source
+    assert pd.isna(printed("chi2023_temperatures", "xxl entropy topic", "5"))  # our copy of the source lacks it
     assert printed("chi2023_documents", "large pmax 30", "29") == 37.0
 
 
 def test_cells_of_seeds():
     low, high = pd.Series({0: 0.2, 1: 0.3, 2: 0.25}), pd.Series({0: 0.3, 1: 0.5, 3: 0.9})
-    beside = accuracy_cell(high, low)  # of the two seeds that both have
+    beside = accuracy_cell(high, low)  # of the two seeds that both sides have
     assert (beside.text, beside.below, beside.strong) == ("56.7", ["+15.0 [+10.0, +20.0]"], True)
     assert accuracy_cell(low).below == ["[20.0, 30.0]"] and not accuracy_cell(low, low).strong
     assert accuracy_cell(low, pd.Series(dtype=float)).below == []
@@ -117,7 +117,7 @@ def test_attention_disperses_in_the_tasks_that_are_learned():
     assert section.data.query("task == 'line' and length == 512 and figure == 'entropy'")["source"].item() == 6.63
     assert section.grids[0].rows[1][1].below == ["[0.100, 0.100]", "source 0.24"]
     (row,) = drawn("table7").data.query("task == 'topic' and length == 512").to_dict("records")
-    assert row["value"] == 6.25 and row["source"] == 8.97  # of the first layer
+    assert row["value"] == 6.25 and row["source"] == 8.97  # these are the first layer's
 
 
 def test_encodings_and_modes_have_verdicts():
@@ -238,7 +238,7 @@ def test_propositions_hold_where_what_they_assume_does():
 
 
 def test_simulated_logits_are_the_first_numbers_of_their_streams():
-    # tests/core/random.cpp has the same block
+    # tests/core/random.cpp tests the same block
     block = chi2023_propositions.philox([0], 0, 0, 0)
     assert [int(x[0]) for x in block] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
 
@@ -289,17 +289,17 @@ def test_all_tables_from_trained_runs_and_again_from_what_is_kept(tmp_path):
     rows = pd.read_csv(out / "table5.csv").set_index(["task", "mode", "length"])["value"]
     assert rows["line", "entropy", 64] == tau and 0.1 <= tau <= 1
     assert "run" not in tests["t5", 0]["aligned/line-entropy.json"] and len(tests["t5", 0]["biases.json"]["bias"]) == 2
-    # the same from kept.jsonl alone
+    # kept.jsonl alone gives the same
     again = tmp_path / "again"
     assert reproduce(again, *words, "--kept", out / "kept.jsonl", "--draw").returncode == 0
     assert (again / "kept.jsonl").read_text() == (out / "kept.jsonl").read_text()
     for file in out.glob("*.csv"):
         assert (again / file.name).read_text() == file.read_text(), file
-    # other options are other trials
+    # other options make other trials
     settings = ["steps=4" if word == "steps=3" else word for word in words if not word.startswith("chi2023")]
     words = ["chi2023:table2", "chi2023:table3", *settings]
     assert "1 of 5 runs are trained" in reproduce(out, *words, "--draw").stdout  # the language model is the same
-    # a damaged record is named
+    # a damaged record is refused by name
     (run,) = trials.asked.query("model == 't5'").index
     (out / "runs" / run / "biases.json").write_text("[")
     words = ["chi2023:fig1", *(word for one in TOY for word in ("--set", one))]
@@ -324,7 +324,7 @@ def test_the_cross_from_trained_runs_and_again_from_what_was_measured(tmp_path):
     assert rows.loc[("T5", "randomized", "entropy"), "seeds"].item() == 2
     assert ("RoPE", "sequential", "loss: number of keys") in rows.index
     assert ("ALiBi", "randomized", "loss: gaps") not in rows.index
-    again = tmp_path / "again"  # without a model: what was measured is kept
+    again = tmp_path / "again"  # needs no model: measurements are kept
     assert reproduce(again, *words, "--kept", out / "kept.jsonl", "--draw").returncode == 0
     assert (again / "cross.csv").read_text() == (out / "cross.csv").read_text()
     assert len(json.loads((again / "about.json").read_text())["artifacts"][0]["settings"]) == 12

@@ -1,4 +1,4 @@
-"""Encodings, samplers, temperatures and tasks: all that the program lists, and the numbers that it prints."""
+"""Encodings, samplers, temperatures and tasks: everything that the program lists, and the numbers that it prints."""
 
 import inspect
 import pickle
@@ -119,7 +119,7 @@ def test_pictures(monkeypatch):
     axes = pl.encodings.rerope(window=8).plot("relative", 16, causal=True)
     assert axes.get_xlabel() == "key slot" and axes.get_ylabel() == "query slot" and "rerope" in axes.get_title()
     assert len(pl.encodings.alibi.plot(beside=[pl.encodings.kerple])) == 3            # two, and their difference
-    assert len(pl.encodings.alibi.plot(beside=[pl.encodings.rope])) == 2              # of a bias and a logit is none
+    assert len(pl.encodings.alibi.plot(beside=[pl.encodings.rope])) == 2              # bias and logit: no difference
     curves = pl.encodings.yarn(factor=8).plot("frequencies")
     assert curves.get_yscale() == "log" and len(curves.lines) == 2
     import builtins

@@ -11,7 +11,7 @@ from poslab.papers.trials import Trials
 FOUR = ["--task", "even_pairs,bucket_sort", "--encodings", "none,rope,alibi,learned"]
 TOY = [word for one in ("steps=8", "layers=1", "heads=2", "d_model=16", "batch=4", "eval_lengths=1:22",
                         "eval_samples=2") for word in ("--set", one)]  # fmt: skip
-# Rope and alibi vary over the seeds, differently, and their intervals overlap; learned is the same as none.
+# Rope and alibi each vary over the seeds, and their intervals overlap; learned equals none.
 SCORES = {"none": (0.6, 0, 0), "learned": (0.6, 0, 0), "rope": (0.8, 0.02, 0), "alibi": (0.79, -0.01, 0.02)}
 
 
@@ -87,7 +87,7 @@ def test_what_is_done_for_all_is_ranked_and_what_is_missing_is_named(plan, tmp_p
     assert "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs: rope is first" in text
     assert "Does not count yet, as it is not done for all: bucket_sort." in text
     assert "Without any result yet: learned." in text
-    assert "| 82.0 ([80.0, 84.0]) | 100.0 |" in text  # rope's bucket_sort is shown all the same
+    assert "| 82.0 ([80.0, 84.0]) | 100.0 |" in text  # rope's bucket_sort is still shown
     (tmp_path / "empty").mkdir()
     text = drawn(tmp_path / "empty", [])
     assert "Nothing can be ranked yet." in text and "24 to do." in text
@@ -137,7 +137,7 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
         tasks = ["--task", "even_pairs,reverse_string"]
         return reproduce(tmp_path, *tasks, "--seeds", "1", *TOY, *words, command="compare")
 
-    first = compare("--encodings", "rope,alibi:symmetric,none*3+alibi*3")  # which is for six heads
+    first = compare("--encodings", "rope,alibi:symmetric,none*3+alibi*3")  # the last one is for six heads
     assert "4 of 6 trials are done; 2 impossible" in first.stdout, first.stderr
     text = (tmp_path / "ranking.md").read_text()
     assert "2 encodings ranked" in text and "is for 6 heads, but the model has heads = 2" in text
@@ -145,7 +145,7 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
     again = compare(*words)
     assert again.returncode == 0 and "18 trials, 4 of them done" in again.stderr, again.stderr
     text = (tmp_path / "ranking.md").read_text()
-    assert "5 encodings ranked" in text and "| rerope:window=0.5L |" in text  # of other lengths on each task
+    assert "5 encodings ranked" in text and "| rerope:window=0.5L |" in text  # its length differs by task
     assert "so their effect does not show: window:window=500 (500)." in text
     assert "4 encodings ranked" in (tmp_path / "causal.md").read_text()
     causal = pd.read_csv(tmp_path / "causal.csv")
@@ -155,8 +155,8 @@ def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(
 
 
 def test_the_committed_ranking_follows_from_the_committed_trials():
-    """All columns but accuracies at trained lengths, which trials.csv lacks, and baselines, which the committed page
-    has for one seed. Scores in trials.csv have 12 digits."""
+    """All columns except accuracies at trained lengths, which trials.csv lacks, and baselines, which the committed page
+    has for one seed only. Scores in trials.csv have 12 digits."""
     rows = pd.read_csv(RESULTS / "every-scheme/trials.csv").query("causal == 'off'")
     options = ["id", "task", "encoding", "positions", "seed", "lr", "steps", "train_length", "eval_lengths"]
     about = {"trials": rows[options].assign(causal=False).to_dict("records"), "failed": [], "windows": {}, "slots": 0}

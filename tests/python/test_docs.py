@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and of the README, in order, each page in an empty folder."""
+"""Runs the examples of docs/python.md and of the README, in order, each page in an empty folder."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""poslab.figures: the contents of figures for print, and the program's calls of it."""
+"""poslab.figures: what figures for print contain, and the program's calls of it."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def poslab(*words, env=None):
 
 
 def texts(pdf):
-    """The words of a PDF, as they were written one by one: its strings have two bytes per letter."""
+    """The words of a PDF, as they were written one by one; its strings have two bytes per letter."""
     words = []
     for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
         try:
@@ -96,7 +96,7 @@ def test_a_picture_is_the_same_each_time_and_as_wide_as_it_prints(ending, tmp_pa
     first, again = (figures(page, "-o", "-", "--format", ending, "--width", "page").stdout for _ in range(2))
     assert first == again and first.startswith(style.BEGINS[ending])
     if ending == "svg":
-        assert 'width="493.2' in first.decode() and ">curve 3</text>" in first.decode()  # points
+        assert 'width="493.2' in first.decode() and ">curve 3</text>" in first.decode()  # in points
     else:
         assert int.from_bytes(first[16:20], "big") == pytest.approx(174 / 25.4 * 300, abs=1)
 
@@ -149,7 +149,7 @@ def test_a_matrix_is_drawn_by_slot_and_in_the_colours_of_its_range():
         for vector in (False, True):
             axes = draw.canvas([MATRIX], 84, vector).axes[0]
             drawn = (axes.collections if vector else axes.images)[0]
-            assert drawn.get_clim() == (-3, 3)  # 0 in the middle
+            assert drawn.get_clim() == (-3, 3)  # 0 is in the middle
             assert axes.get_xlim() == (-0.5, 3.5) and axes.get_ylim() == (4.5, 0.5)
             assert np.ma.filled(drawn.get_array().astype(float), np.nan).ravel()[[0, 2, 3]].tolist() == [0, 3, -1]
             assert np.ma.getmaskarray(np.ma.masked_invalid(drawn.get_array())).ravel().tolist() == [0, 1, 0, 0]
@@ -179,7 +179,7 @@ def test_the_program_starts_it(runs, tmp_path):
     done = poslab("report", *runs, "-o", tmp_path / "x.pdf")
     assert done.returncode == 0, done.stderr
     assert {"encoding=rope", "encoding=alibi"} <= set(texts((tmp_path / "x.pdf").read_bytes()))
-    for _ in range(2):  # what it has drawn it draws again
+    for _ in range(2):  # it overwrites its own file
         assert poslab("report", *runs, "-o", tmp_path / "x.svg").returncode == 0
     assert "Matplotlib" in (tmp_path / "x.svg").read_text()
     done = poslab("show", "rope", "--view", "similarity", "-o", tmp_path / "x.png")

@@ -1,4 +1,4 @@
-"""poslab.formulas: each against the golden files, with which the engine is compared, too; some against the engine."""
+"""poslab.formulas: each one against the golden files, which the engine must match too; some against the engine."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ import own  # noqa: E402
 
 
 def test_every_scheme_has_one_and_says_how_the_engine_spells_it():
-    listed = "import poslab; print(*(e.name for e in poslab.encodings))"    # anew: other tests add their own
+    listed = "import poslab; print(*(e.name for e in poslab.encodings))"    # a new process: other tests add their own
     schemes = subprocess.check_output([sys.executable, "-c", listed], text=True).split()
     assert len(schemes) > 60 and not set(schemes) - set(formulas.names())
     more = len(formulas.names()) - len(schemes)
@@ -56,7 +56,7 @@ def test_what_the_program_prints_runs_alone_and_computes_the_same():
         name = re.search(r"python/poslab/formulas/(\w+)\.py", text)[1]
         alone = {"__name__": name}
         exec(text, alone)
-        kept = {key: alone[key] for key in vars(formulas.load(name)) if key in alone}    # others may have more
+        kept = {key: alone[key] for key in vars(formulas.load(name)) if key in alone}    # other names may be there too
         assert off(name, types.SimpleNamespace(**kept)) < 1e-11, name
         printed.add(name)
     assert len(printed) > 100
@@ -75,7 +75,7 @@ def test_positions_and_parameters_may_be_said():
     q = np.ones((1, 3, 2, 4))
     w = {"table": np.arange(64.0).reshape(32, 2)}
     one = formulas.logits("t5", q, q, w=w)
-    assert one.shape == (1, 2, 3, 3) and one[0, 1, 0, 0] == 2 + 1        # the bucket of distance 0, of the second head
+    assert one.shape == (1, 2, 3, 3) and one[0, 1, 0, 0] == 2 + 1        # the bucket of distance 0, in the second head
     assert (formulas.logits("alibi", q, q, positions=[5, 7, 9]) == formulas.logits("alibi", q, q, [0, 2, 4])).all()
 
 

@@ -1,4 +1,4 @@
-"""poslab.papers.gap_shift: its sentences on made-up numbers, and its tables from small trained runs."""
+"""poslab.papers.gap_shift: its sentences from made-up numbers, and its tables from small trained runs."""
 
 import json
 
@@ -21,7 +21,7 @@ NONE = pd.Series(dtype=float)
     (MUCH, MIXED, "inconclusive", "Which comes first is inconclusive: they differ by "),
     (MUCH, GAINED, "gap", "the length alone -11.0 points [-12.0, -10.0]. The gap comes first"),
     (GAINED, GAINED, "neither", "Neither loses accuracy."),
-    (MUCH[:1], LITTLE[:1], "inconclusive", "they differ by 28.0 points."),  # of one seed
+    (MUCH[:1], LITTLE[:1], "inconclusive", "they differ by 28.0 points."),  # one seed only
     (MUCH[:1], LITTLE[1:], "untested", "No setting has been tested both ways yet.")])  # fmt: skip
 def test_what_comes_first_is_computed_whichever_way_it_comes_out(gap, length, verdict, says):
     row = which_first(gap, length) | one_by_one([gap, MUCH, LITTLE], [length, LITTLE, MUCH])
@@ -90,7 +90,7 @@ def test_all_tables_from_trained_runs_fit_together(tmp_path):
         assert f'<h2 id="{name}">' in page
     assert "Accuracy of strings of lengths 3, 6, 12 against the mean gap, bucket_sort, sincos." in page
     assert "within_pool" in (out / "figures/grid-bucket_sort-rope.csv").read_text()
-    # 3, 6 and 12 symbols; gaps 1, 2, 4, of which random and even, and three more spacings
+    # 3, 6 and 12 symbols; gaps 1, 2, 4 (random or even), and three more spacings
     grid = pd.read_csv(out / "grid.csv").set_index(["task", "encoding", "length", "test_positions"]).sort_index()
     assert len(grid) == 2 * 2 * 3 * (1 + 2 + 2 + 3)
     far = grid.loc[(slice(None), "rope", 12, "stretched:gap=2"), "within_pool"].droplevel([1, 2, 3])
@@ -106,7 +106,7 @@ def test_all_tables_from_trained_runs_fit_together(tmp_path):
     matched = (out / "matched.md").read_text()
     assert "rope, log density" in matched
     assert "without reading the order of the symbols, at these lengths: chance " in matched
-    # measurements are kept with each run, so that drawing again needs no model
+    # measurements are kept with each run, so drawing again needs no model
     before = (out / "README.md").read_text()
     for run in json.loads((out / "about.json").read_text())["trials"]:
         (out / "runs" / run["id"] / "checkpoint.safetensors").unlink()

@@ -1,6 +1,6 @@
-"""200 random small graphs: each is computed by the engine in float32 and by NumPy in double, and its gradient is
-compared with central differences in NumPy, and with PyTorch's in double if that can be imported. Tensors are used
-several times, and shapes broadcast."""
+"""200 random small graphs. The engine computes each in float32 and NumPy in double. The gradient is compared with
+central differences in NumPy, and with PyTorch's in double if that can be imported. Tensors are used several times, and
+shapes broadcast."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given, seed, settings, strategies as st
 
 import poslab as pl
 
-# name: the op in NumPy; all map (4, 4), or what broadcasts to it, to (4, 4), with bounded slopes on results of `tame`.
+# {name: the op in NumPy}. Each maps (4, 4), or what broadcasts to it, to (4, 4); slopes on results of `tame` are small.
 UNARY = {
     "tanh": np.tanh, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "cos": np.cos, "exp": np.exp,
     "softplus": lambda x: np.log1p(np.exp(x)), "silu": lambda x: x / (1 + np.exp(-x)),
@@ -24,7 +24,7 @@ OURS = {"tame": pl.tanh, **{name: getattr(pl, name) for name in (*UNARY, *BINARY
 
 @st.composite
 def graphs(draw):
-    """Shapes of the leaves, and steps (op, which earlier values, an axis)."""
+    """The shapes of the leaves, and steps (op, the indices of two earlier values, an axis)."""
     leaves = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3))
     steps = []
     for n in range(draw(st.integers(1, 8))):
@@ -34,7 +34,7 @@ def graphs(draw):
 
 
 def run(values, steps, ops, ones):
-    """The graph, computed with `ops`. Values that could grow first become (4, 4), and are squeezed by a tanh."""
+    """Computes the graph with `ops`. A value that could grow is first made (4, 4) and squeezed by a tanh."""
     values = list(values)
     for name, i, j, axis in steps:
         a, b = (ops["tame"](values[n] * ones) for n in (i, j))
@@ -48,7 +48,7 @@ def in_numpy(values, steps):
 
 
 def drawn(graph):
-    """The leaves as arrays, our result of the graph on tensors of them, these tensors, and a generator."""
+    """The leaves as arrays, our result of the graph, the tensors of the leaves, and a random generator."""
     shapes, steps, number = graph
     rng = np.random.default_rng(number)
     arrays = [rng.uniform(-1, 1, s).astype("float32") for s in shapes]

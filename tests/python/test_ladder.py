@@ -1,5 +1,5 @@
-"""poslab.papers.ladder: its committed tables, and the choice and the verdicts on made-up results, which must be as
-lab/papers/ladder/ladder.toml registers them."""
+"""poslab.papers.ladder: its committed tables, and the choices and verdicts on made-up results, which must follow
+lab/papers/ladder/ladder.toml."""
 
 import json
 
@@ -15,7 +15,7 @@ TEN = np.array([0.12, -0.03, 0.25, 0.07, 0.18, 0.02, 0.31, -0.05, 0.11, 0.09])
 
 
 def test_statistics_of_a_few_seeds():
-    """Values of SciPy 1.17's stats.t.interval; the interval of flipped signs is where their p passes 0.05."""
+    """Values of SciPy 1.17's stats.t.interval. The interval of flipped signs ends where their p passes 0.05."""
     for x, ends in (
         (TEN[:3], (-0.2347415513626545, 0.4614082180293212)),
         (TEN, (0.02446311894752351, 0.1895368810524765)),
@@ -45,9 +45,9 @@ def ladder(tmp_path_factory):
 
 
 class Ladder:
-    """The ladder's plan, and files of trials with made-up results: `near` at lengths 21 to 40, `far` from 41 on. Of the
-    candidates the second is best at the shorter lengths, and the last at the judged ones; of the opponents the third is
-    best at the judged lengths, and the first at the shorter ones. On fresh seeds a candidate leads by `ahead`."""
+    """The ladder's plan, and files of trials with made-up results: `near` at lengths 21 to 40, `far` from 41 on. The
+    second candidate is best at the shorter lengths, and the last one at the judged ones. The third opponent is best at
+    the judged lengths, and the first one at the shorter ones. On fresh seeds a candidate leads by `ahead`."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -111,7 +111,7 @@ def test_candidates_are_chosen_at_the_shorter_lengths_and_opponents_at_the_judge
     words = ["--tasks", "reverse_string,bucket_sort"]
     first = ladder.planned(tmp_path, *words)
     missing = first[-1]
-    (task,) = {"reverse_string", "bucket_sort"} - {missing["task"]}  # is whole; the other lacks a run
+    (task,) = {"reverse_string", "bucket_sort"} - {missing["task"]}  # this one is whole; the other lacks a run
     both = ladder.planned(tmp_path, *words, "--kept", ladder.keep(first[:-1], ahead))
     second = [trial for trial in both if trial["seed"] >= 100]
     assert len(second) == 20 and {trial["task"] for trial in second} == {task}
@@ -121,7 +121,7 @@ def test_candidates_are_chosen_at_the_shorter_lengths_and_opponents_at_the_judge
     assert drawn.returncode == 0, drawn.stderr
     (c,) = pd.read_csv(tmp_path / "verdict.csv").itertuples()
     assert (c.task, c.verdict, c.seeds) == (task, "above" if ahead > 0 else "not above", 10)
-    # all ten signs alike, and Holm over 15 tasks of which 14 are not done
+    # all ten signs are equal, and Holm counts 15 tasks, of which 14 are not done
     assert c.p == 2 / 1024 and c.p_holm == 15 * 2 / 1024
     said = (tmp_path / "verdict.md").read_text()
     assert ("budget, is 1 of them: " if ahead > 0 else "is none of them. Not above: ") + task in said

@@ -1,4 +1,4 @@
-"""Trained models from Python: the engine's bits, activations that are kept, replaced, and put into another run."""
+"""Trained models from Python: the engine's bits, and activations that are kept, replaced, or put into another run."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_a_device_that_is_not_there_is_refused(runs, tmp_path):
         if "no CUDA" in pl.about()["cuda"]:
             with pytest.raises(ValueError, match="device cuda: this build of poslab has no CUDA"):
                 use("cuda")
-    assert (pl.load(runs[0], device="")(TOKENS).numpy() == pl.load(runs[0])(TOKENS).numpy()).all()      # the run's own
+    assert (pl.load(runs[0], device="")(TOKENS).numpy() == pl.load(runs[0])(TOKENS).numpy()).all()      # its device
 
 
 def test_a_name_that_no_activation_has_is_refused(model):
@@ -84,7 +84,7 @@ def test_a_silenced_head_is_one_without_rows_of_the_output_projection(model):
     silenced = model(TOKENS, trace={"block1.attention.heads": silence}).numpy()
     output = model.parameters["block1.attention.output"].numpy()
     assert not (silenced == model(TOKENS).numpy()).all()
-    output[: len(output) // 8] = 0                                                       # of 8 heads
+    output[: len(output) // 8] = 0                                                       # the first of 8 heads
     assert (silenced == model(TOKENS).numpy()).all()
 
 
@@ -115,7 +115,7 @@ def test_one_runs_activations_in_another(runs, model):
 
 
 def test_positions_of_your_own(model):
-    assert (model(TOKENS, positions=range(8)).numpy() == model(TOKENS).numpy()).all()     # RoPE, sequential
+    assert (model(TOKENS, positions=range(8)).numpy() == model(TOKENS).numpy()).all()     # the run's positions
     moved = model(TOKENS, positions=[0, 1, 2, 9, 4, 5, 6, 7]).numpy()
     assert not (moved == model(TOKENS).numpy()).all()
 
@@ -158,7 +158,7 @@ def test_a_language_model(tmp_path):
         why = f"^{[*useless][0]} changes nothing at temperature 0, .* give a temperature"
         with pytest.raises(ValueError, match=why):
             model.write("A small", 2, temperature=0, **useless)
-    assert model.write(count=3) == model.write("#include <", 3)                 # as the command line begins
+    assert model.write(count=3) == model.write("#include <", 3)                 # the command line's default prompt
     first = model.write("A small", 1, temperature=0)
     assert model.tokens("A small" + first)[-1] == plain.numpy()[0, -1].argmax() or len(first) > 1
     for wrong, words in (({"count": 0}, "count is 0"), ({"top_p": 2.0}, "2"), ({"prompt": ""}, "empty"),
@@ -181,7 +181,7 @@ def test_a_decoder_of_a_task(tmp_path):
     assert logits.shape == (2, 4, separator + 1) and model.start is None
     assert (model(tokens, trace={"*": None}).numpy() == logits).all() and "block0.ffn.added" in model.names()
     assert (model(tokens, 1).numpy() == logits[:, 3:]).all()
-    assert np.abs(model(tokens[:, :2]).numpy() - logits[:, :2]).max() < 1e-5      # it reads from left to right
+    assert np.abs(model(tokens[:, :2]).numpy() - logits[:, :2]).max() < 1e-5      # later tokens change nothing
     far = model(tokens, positions=[0, 1, 2, 30]).numpy()
     assert np.abs(far[:, :3] - logits[:, :3]).max() < 1e-5 and np.abs(far[:, 3] - logits[:, 3]).max() > 1e-4
     with pytest.raises(ValueError, match="leave out read"):
@@ -203,7 +203,7 @@ def test_a_t5(tmp_path):
     assert logits.shape[:2] == (1, 1) and (model(tokens, read=read, trace={"*": None}).numpy() == logits).all()
     assert {"encoder.embedding", "decoder.block0.cross.heads", "logits"} <= set(model.names())
     answer = []
-    for _ in range(4):                                          # greedily, by hand
+    for _ in range(4):                                          # greedy decoding by hand
         answer.append(int(model(tokens, read=[[model.start, *answer]]).numpy()[0, -1].argmax()))
     said = model.answer(prompt, 4)
     assert said == "" or model.tokens(said) == answer[:len(said.split())]
@@ -301,5 +301,5 @@ def test_an_empty_prompt_is_the_beginning_of_a_text(tmp_path):
     typed = [PROGRAM, "lm", "generate", "--hf", tmp_path, "--prompt", "", "--count", "9", "--temperature", "0"]
     told = subprocess.run(typed, check=True, capture_output=True).stdout.decode(errors="replace")
     assert told == model.write("", 9, temperature=0) + "\n"
-    (tmp_path / "generation_config.json").write_text('{"bos_token_id": 9}')      # which comes first
+    (tmp_path / "generation_config.json").write_text('{"bos_token_id": 9}')      # this file comes first
     assert pl.load(tmp_path).tokens("") == [9]

@@ -1,4 +1,4 @@
-"""The rules of the notebooks: answers are checked, solutions are there, pairs agree."""
+"""The rules of the notebooks: answers are checked, there are solutions, the two files of a notebook agree."""
 
 import sys
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_pairs_agree_and_each_exercise_has_a_solution(path):
     notebook = run.cells_of(path)
     pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     assert run.sources(pair) == run.sources(notebook), "tools/notebooks --write makes it anew"
-    for asked, answer in zip(pair.cells, pair.cells[1:]):  # the output is folded until a click
+    for asked, answer in zip(pair.cells, pair.cells[1:]):  # outputs are folded until a click
         if answer.cell_type == "code":
             predicts = asked.cell_type == "markdown" and "**Predict" in asked.source
             assert answer.metadata.get("jupyter", {}).get("outputs_hidden", False) == predicts, asked.source

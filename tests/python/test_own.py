@@ -23,7 +23,7 @@ class Plain(pl.Encoding):
 
 
 def rows_of(q, positions):
-    queries = positions[:, -q.shape[1]:]                     # the last of the slots
+    queries = positions[:, -q.shape[1]:]                     # the last slots
     return np.abs(positions[:, None, :] - queries[:, :, None]).astype(int)
 
 
@@ -65,7 +65,7 @@ class LearnedBias(pl.Encoding):
 
 
 class Absolute(pl.Encoding):
-    """A bias by the position of the key, which claims to obey all laws."""
+    """A bias by the position of the key; it wrongly declares all laws."""
 
     def scores(self, q, k, positions):
         keys = np.broadcast_to(positions[:, None, :], (len(positions), q.shape[1], positions.shape[1])).astype(int)
@@ -292,7 +292,7 @@ def test_positions_stay_for_a_call_within_which_others_are_drawn():
         def scores(self, q, k, positions):
             if not Inner.within:
                 Inner.within = True
-                built.logits(np.ones((1, 500, 2, 8)), np.ones((1, 500, 2, 8)))     # the same one at another length
+                built.logits(np.ones((1, 500, 2, 8)), np.ones((1, 500, 2, 8)))     # the same encoding at another length
                 Inner.within = False
             return pl.Scores([pl.Piece(q, k)], 1)
 

@@ -90,9 +90,9 @@ def test_names_of_samplers_are_looked_at():
         type("Mine", (pl.Sampler,), {"options": {"draw": 3}})
 
 
-# The working thread ends while a signal handler holds the GIL. It needs the GIL once more at its end, so a thread that
-# joins it must not hold the GIL. The timer counts processor time: on a busy machine, a timer that follows the clock
-# would ring again before anything else has run.
+# The working thread ends while a signal handler holds the GIL. At its end it needs the GIL once more, so a thread that
+# joins it must not hold the GIL. The timer counts processor time: on a busy machine, a timer by the clock would ring
+# again before anything else has run.
 HANDLER_AT_THE_END = """
 import signal, sys, time
 import poslab as pl

@@ -205,4 +205,4 @@ class MakesInside(pl.Task):
 def test_what_must_not_be_done_inside(task, words, tmp_path):
     with pytest.raises(ValueError, match=words):
         pl.train(task=task, out=tmp_path / "run", **TINY)
-    pl.train(task=Ends, out=tmp_path / "next", **{**TINY, "steps": 1})       # and the next one is not stopped
+    pl.train(task=Ends, out=tmp_path / "next", **{**TINY, "steps": 1})       # and the next training is not stopped

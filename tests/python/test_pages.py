@@ -1,4 +1,4 @@
-"""Pages in a browser: no name or text is taken for markup, and nothing is written to the console."""
+"""Pages in a browser: no name or text is read as markup, and nothing is written to the console."""
 
 import html.parser
 import json
@@ -10,7 +10,7 @@ import browser
 import pytest
 from built import PROGRAM
 
-EVIL = "<x-evil>\"'&\x1b[31m"   # of a run
+EVIL = "<x-evil>\"'&\x1b[31m"   # the name of a run
 TEXT = "</script><x-evil a='b'>&amp; "
 
 
@@ -20,7 +20,7 @@ def poslab(at, *words):
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Pages and pictures of runs whose folder has a hostile name, of a hostile text, and of schemes."""
+    """Pages and pictures: of runs in a folder with a hostile name, of a hostile text, and of schemes."""
     at = tmp_path_factory.mktemp("pages")
     model = "--layers 1 --heads 2 --d-model 16 --batch 4 --steps 4 --train-length 9".split()
     for run, encoding in ((EVIL, "rope"), (EVIL + "2", "alibi")):
@@ -47,7 +47,7 @@ def pages(at):
 
 
 class Read(html.parser.HTMLParser):
-    """Names of a page's elements, and its document."""
+    """The names of a page's elements, and its document."""
 
     def __init__(self, text):
         super().__init__()
@@ -88,7 +88,7 @@ def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_doe
             assert len(drawn) == 12
             for n, path in enumerate(drawn):
                 relative = -[distance, min(distance, 3), distance][n // 4]  # key minus query
-                if n >= 8 and distance == 9:  # outside of the window
+                if n >= 8 and distance == 9:  # outside the window
                     assert path == ""
                     continue
                 x, y = map(float, path.removeprefix("M0 0L").split())
@@ -116,7 +116,7 @@ def test_slides_show_each_piece_of_a_report_once_and_keys_turn_them(drawn):
             charts += page.run(seen.format("'figure'"))
             found += page.run(seen.format("'main figure, main table'"))
             page.press("ArrowRight")
-        assert page.run("location.hash") == f"#{slides}"  # there is no next one
+        assert page.run("location.hash") == f"#{slides}"  # there is no next slide
         assert charts >= 2 and found == page.run(pieces)
         assert [h for n, h in enumerate(headings) if h not in headings[:n]] == [
             "", *page.run("[...document.querySelectorAll('h2')].map(h => h.id)")]

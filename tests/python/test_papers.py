@@ -1,4 +1,4 @@
-"""poslab.papers: claims, their verdicts, and all tables of su2023, from toy models and from the trials in results/."""
+"""poslab.papers: claims and verdicts, and all tables of su2023, from toy models and from the trials in results/."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_the_interval_decides(differences, within, answer):
 def test_numbers_as_they_are_written():
     assert number(0.937) == "93.7" and number(-0.0001, sign="+") == "0.0" and number(float("nan")) == "–"
     assert number(0.063, sign="+") == "+6.3" and number(2.3040, 4, 1) == "2.3040"
-    assert interval(pd.Series([1.0, 2.0, 4.0])) == (1, 4)  # of three seeds it is their range
+    assert interval(pd.Series([1.0, 2.0, 4.0])) == (1, 4)  # for three seeds it is their range
     assert reading([]) == "No comparison can be made of the runs that are done."
     assert reading([{"verdict": "holds"}]) == "Of 1 comparison 1 holds, 0 do not, and 0 are inconclusive."
 
@@ -79,7 +79,7 @@ def test_the_tables_in_results_come_out_of_the_trials_there(tmp_path, folder, do
     facts = [json.loads((where / "page.json").read_text()) for where in (tmp_path / "new", RESULTS / folder)]
     assert facts[0] | {"command": ""} == facts[1] | {"command": ""}
     for file in sorted((RESULTS / folder).iterdir()):
-        if file.name not in ("README.md", "about.json", "page.json"):  # these have the command
+        if file.name not in ("README.md", "about.json", "page.json"):  # these contain the command
             texts = [(tmp_path / "new" / file.name).read_text(), file.read_text()]
             if file.name == "kept.jsonl":  # lines of older programs have no checksum
                 texts = [re.sub(r',"checksum":"[0-9a-f]{8}"', "", text) for text in texts]
@@ -105,7 +105,7 @@ def test_all_of_su2023_on_toy_models(tmp_path):
     main = pd.read_csv(out / "main.csv").set_index(["method", "length", "set"])
     assert main["accuracy"]["ReRoPE-w8-logn", 128, "repeated"] == ours.mean()
     assert len(pd.read_csv(out / "claims.csv")) == 38 and "nan" not in (out / "README.md").read_text()
-    # ReRoPE and what is stretched to 32 times the trained length
+    # ReRoPE, and methods that are stretched to 32 times the trained length
     far = pd.read_csv(out / "far.csv").set_index(["method", "set", "length"])
     yarn = trials.by_seed("rope", "tests/YaRN-far.csv", 512, "plain")
     ahead = trials.by_seed("rope", "tests/ReRoPE-w8-far.csv", 512, "plain") - yarn
@@ -121,7 +121,7 @@ def test_all_of_su2023_on_toy_models(tmp_path):
         assert len(of_source) == len(set(of_source)) == rows
         assert all(pd.notna(printed(f"su2023_{name}", row, column)) for row in of_source)
     assert pd.isna(printed("su2023_llama", "RoPE", "len16384"))  # the source has a dash
-    # other settings are other trials; what is missing is drawn as missing
+    # other settings make other trials; missing results are shown as missing
     longer = ["steps=4" if word == "steps=3" else word for word in words]
     other = reproduce(out, *longer, "--draw")
     assert "0 of 20 runs are trained, and 0 of 140 further tests done." in other.stdout, other.stderr

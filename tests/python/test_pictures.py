@@ -1,4 +1,4 @@
-"""The tape, and pictures: their contents are read from the drawn axes."""
+"""The tape, and pictures, whose contents are read from the drawn axes."""
 
 import matplotlib
 import numpy as np
@@ -15,7 +15,7 @@ def texts(axes):
 
 def test_a_tape_is_what_was_recorded_and_is_drawn_with_gradients():
     x, w = pl.Tensor([[1.0, 2.0]], requires_grad=True), pl.Tensor([[3.0], [4.0]])
-    (x * x)                                                    # recorded before, so not of this tape
+    (x * x)                                                    # recorded earlier, so not on this tape
     with pl.Tape() as tape:
         y = pl.softmax(x) * x
         loss = pl.sum_all(y @ w)

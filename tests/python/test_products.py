@@ -1,4 +1,4 @@
-"""Engines of matrix products: Python computes with the chosen one, and runs that it begins keep theirs."""
+"""Engines of matrix products: Python computes with the chosen engine, and the runs that it begins keep theirs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`poslab report` of language models whose tokens differ: only bits per byte compare them."""
+"""`poslab report` of language models with different tokens: only bits per byte can compare them."""
 
 import subprocess
 
@@ -24,11 +24,11 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
     letters, words = ([trained(merges, seed) for seed in range(2)] for merges in (0, 40))
     both, one = report(*letters, *words), report(*letters)
     assert "only bits per byte can be compared" in both and "nats a token, against" not in both
-    assert both.index("[merges=40]{c1} has ") < both.index("[merges=0]{c0} has ")  # bits of long tokens are fewer
+    assert both.index("[merges=40]{c1} has ") < both.index("[merges=0]{c0} has ")  # long tokens need fewer bits
     assert "Paired differences" not in both
     assert "only bits per byte can be compared" not in one and "with a loss of" in one
     assert "the lengths differ" not in one and "repeated texts" in one
-    tails = [trained(0, seed, "--eval-tail", "8") for seed in range(2)]  # the same models, of which other tokens count
+    tails = [trained(0, seed, "--eval-tail", "8") for seed in range(2)]  # the same models, but other tokens count
     apart = report(*letters, *tails)
     assert "count other tokens (eval_tail, documents), so these cannot be compared" in apart
     assert "Paired differences" not in apart and "between them in loss" not in apart

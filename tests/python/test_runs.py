@@ -1,4 +1,4 @@
-"""Training and testing from Python: the bits of the command line, stopped by Ctrl-C, beside other threads."""
+"""Training and testing from Python: the command line's bits, stops by Ctrl-C, other threads at the same time."""
 
 import os
 import signal
@@ -145,7 +145,7 @@ try:
     pl.train(steps=100000, out=sys.argv[1], **options)
 except KeyboardInterrupt as e:
     assert "poslab resume" in str(e), e
-    assert pl.train(steps=3, out=sys.argv[2], **options).result["steps"] == 3        # and the next one is not stopped
+    assert pl.train(steps=3, out=sys.argv[2], **options).result["steps"] == 3        # the next one is not stopped
     print("stopped and went on")
 """
 
@@ -193,7 +193,7 @@ def test_other_threads_run_meanwhile(tmp_path, ctrl_c):
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
-    with pytest.raises(KeyboardInterrupt, match="stopped after step"):      # only `watch` ends it
+    with pytest.raises(KeyboardInterrupt, match="stopped after step"):      # only `watch` stops it
         pl.train(out=tmp_path / "run", progress=False, **{**TINY, "steps": 100000, "log_every": 1})
     thread.join()
 
@@ -221,7 +221,7 @@ import sys, threading, time, os
 import poslab as pl
 from poslab.tables import read_csv
 options = dict(preset="tiny", task="even_pairs", encoding="rope", steps=100000, eval_lengths="1:3", progress=False)
-for name in sys.argv[1:]:                                                            # the second one waits
+for name in sys.argv[1:]:                                                            # the second run waits
     threading.Thread(daemon=True, target=pl.train, kwargs=options | dict(out=name)).start()
     while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
 time.sleep(0.5)
@@ -233,7 +233,7 @@ def test_a_script_may_end_while_a_daemon_thread_trains(tmp_path):
     said = subprocess.run([sys.executable, "-c", ENDS, tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
                           timeout=HANGS)
     assert (said.returncode, said.stdout, said.stderr) == (0, "the end\n", "")
-    assert (tmp_path / "a/checkpoint.safetensors").exists()                          # what is done is kept
+    assert (tmp_path / "a/checkpoint.safetensors").exists()                          # finished steps are kept
 
 
 FORKS = """

@@ -1,4 +1,4 @@
-"""poslab.papers.ruoss2023: its tables and claims on made-up results, and its artifacts from trained runs."""
+"""poslab.papers.ruoss2023: its tables and claims from made-up results, and its artifacts from trained runs."""
 
 import json
 import shlex
@@ -25,7 +25,7 @@ LOW = dict.fromkeys(BASELINES, 0.1)
 
 
 def made(score, trials, baselines=BASELINES):
-    """Trials whose accuracy is score(trial): a number, a pair (at lengths 21 to 40 and beyond), or None if not done."""
+    """Trials with the accuracy score(trial): a number, a pair (lengths 21 to 40, and beyond), or None if not done."""
     lines = []
     for n, trial in enumerate(trials):
         trial["id"], of = str(n), score(COMMON | trial)
@@ -45,7 +45,7 @@ def table1(tasks, schemes, seeds=3, **more):
 
 
 def as_in_the_paper(trial):
-    """The paper's own number, spread a little over the seeds."""
+    """The paper's own number, varied a little by seed."""
     task = trial["task"]
     (column,) = [c for c in COLUMNS if (c.encoding, c.positions) == (trial["encoding"], trial["positions"])] or [None]
     x = (
@@ -80,8 +80,8 @@ def test_results_as_the_papers_agree_with_it_and_flat_ones_are_not_learned():
 
 @pytest.mark.parametrize("plain, random, verdict", [
     ([0.5, 0.5, 0.5], [0.7, 0.8, 0.75], "agrees"), ([0.5, 0.8, 0.5], [0.7, 0.78, 0.75], "agrees in sign"),
-    ([0.7, 0.8, 0.75], [0.5, 0.5, 0.5], "opposite"),  # the plain side alone has learned
-    ([0.5, 0.5, 0.5], [0.55, 0.61, 0.58], "not learned"),  # a seed is above content only, the interval is not
+    ([0.7, 0.8, 0.75], [0.5, 0.5, 0.5], "opposite"),  # only the plain side has learned
+    ([0.5, 0.5, 0.5], [0.55, 0.61, 0.58], "not learned"),  # one seed is above content only, but the interval is not
     ([0.5], [0.61], "agrees in sign"), ([0.5], [0.59], "not learned")])  # one seed has no interval
 def test_a_pair_is_judged_where_one_side_is_above_its_baselines_by_more_than_its_interval(plain, random, verdict):
     scores = {"sequential": plain, "randomized": random}
@@ -116,7 +116,7 @@ def test_table_5_shows_the_luckiest_run_and_compares_the_best_mean():
 def test_best_best_learning_rate_and_pairs_of_seeds():
     trials = [t for lr in (1e-4, 1e-3) for t in table1(["even_pairs"], ["rope"], lr=lr)]
 
-    def score(t):  # plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other
+    def score(t):  # plain: 0.5, 0.6, 0.7 at one rate; 0.8, 0.3, 0.3 at the other
         first = 0.5 + 0.1 * t["seed"] + 0.2 * (t["positions"] == "randomized")
         return first if t["lr"] == 1e-3 else 0.3 if t["seed"] else 0.8
 
@@ -143,7 +143,7 @@ def test_what_is_done_in_part_is_marked_and_not_judged():
 
 
 def test_signs_are_counted_with_holm_over_all_comparisons():
-    """RoPE on Even Pairs is 40 points ahead with little spread, on Reverse String behind; relative has one seed."""
+    """RoPE is 40 points ahead on Even Pairs, with little spread, and behind on Reverse String; relative: one seed."""
 
     def score(t):
         if t["encoding"] == "relative" and t["seed"]:
@@ -157,7 +157,7 @@ def test_signs_are_counted_with_holm_over_all_comparisons():
     relative = data.loc["even_pairs", "Relative"]
     assert len(data) == 4 and rope["seeds"] == 3 and rope["mean"] == pytest.approx(0.41)
     assert rope["t_low"] == pytest.approx(0.41 - 4.302652729749462 * 0.01 / 3**0.5)
-    assert rope["t_holm"] == pytest.approx(2 * 0.000198236, rel=1e-3)  # p of t = 71.01, twice
+    assert rope["t_holm"] == pytest.approx(2 * 0.000198236, rel=1e-3)  # twice the p of t = 71.01
     assert against["t_holm"] == pytest.approx(0.00408999, rel=1e-3) and rope["permutation_holm"] == 0.5
     assert np.isnan(rope["permutation_low"]) and relative["seeds"] == 1 and np.isnan(relative["t_holm"])
     assert section.readings == [
@@ -166,14 +166,14 @@ def test_signs_are_counted_with_holm_over_all_comparisons():
         "After Holm over all comparisons with three seeds or more, 1 of these differ from zero with the paper's sign "
         "and 1 with the other, by Student's test.",
     ]
-    # A difference of exactly 0 has no sign, not even where the paper's is negative.
+    # A difference of exactly 0 has no sign, even if the paper's difference is negative.
     flat, text = drawn("signs", made(lambda t: 0.7, table1(["modular_arithmetic"], ["alibi"])))
     assert flat.data["paper"].iloc[0] < -0.02 and "Of 1 comparison in which the paper's bests differ by" in text
     assert " 0 have the paper's sign" in text and list(flat.data["t_holm"]) == [1]
 
 
 def test_a_run_is_chosen_just_past_the_trained_lengths_and_scored_beyond():
-    near, far = (0.9, 0.8, 0.7), (0.6, 0.75, 0.5)  # the best seed at validation is not the best at test
+    near, far = (0.9, 0.8, 0.7), (0.6, 0.75, 0.5)  # the best seed at validation is not best at test
     trials = table1(["even_pairs"], ["rope"])
     all = made(lambda t: (near[t["seed"]], far[t["seed"]]) if t["positions"] == "sequential" else None, trials)
     section, text = drawn("chosen", all)
@@ -204,7 +204,7 @@ def test_every_claim_holds_of_the_papers_own_numbers_and_by_as_much_as_the_paper
     of_paper = data.dropna(subset="source")
     assert of_paper["mean"].to_numpy() == pytest.approx(of_paper["source"].to_numpy())
     assert data["mean"][0] == pytest.approx(0.12, rel=0.005) and data["mean"][3] == pytest.approx(0.435)  # abstract, 4
-    judged = data.dropna(subset="learned")  # those beyond the trained lengths
+    judged = data.dropna(subset="learned")  # lengths beyond training
     assert len(judged) == 9 and (judged["learned"] <= judged["tasks"]).all()
 
 
@@ -218,7 +218,7 @@ def test_a_claim_that_is_not_so_and_one_of_which_a_seed_is_missing_say_so():
     assert verdict["Positions must be in order"] == "inconclusive"  # equal, so zero is not excluded
     assert "Geometric attention is ahead on five arithmetic tasks" not in verdict
     assert section.readings == ["Of 12 comparisons 7 hold, 4 do not, and 1 is inconclusive."]
-    # Of those beyond the trained lengths nothing holds or fails where no side is above its baselines.
+    # Claims about longer strings neither hold nor fail if no side is above its baselines.
     section, text = drawn("claims", made(score, all_claims()), max_position=400)
     assert set(section.data.dropna(subset="learned")["verdict"]) == {"not learned"} and "learned: 0 of 15" in text
     assert " 7 more are not learned: neither side is above its baselines" in section.readings[0]
@@ -231,7 +231,7 @@ def test_half_of_figure_2():
     all = made(lambda t: 0.75 if t["positions"] == "randomized" else None, trials)
     section, text = drawn("fig2", all, tests={"0": tests})
     assert "randomized after 1.5 s (a test every 1.5 s), naive not yet run" in text
-    assert list(section.data.iloc[0])[-3:] == [150, 1.5, 0.95]  # of the unseen length alone
+    assert list(section.data.iloc[0])[-3:] == [150, 1.5, 0.95]  # the unseen length's accuracy alone
     section, text = drawn("fig2", all, tests={"0": tests[:2]})
     assert "randomized not in this run, naive not yet run" in text
 
@@ -269,7 +269,7 @@ def test_every_artifact_from_trained_runs(tmp_path):
     assert "sequential/layer2/length75" in np.load(out / "fig5.npz")
     assert "that table through the clamped lookup (code)" in (out / "code.md").read_text()
     assert "even_pairs,sequential,60,0,40," in (out / "fig2.csv").read_text()
-    # a damaged run costs its own figure and no other table
+    # a damaged run costs only its own figure
     (run,) = [t["id"] for t in json.loads((out / "about.json").read_text())["trials"] if t.get("train_length") == 60]
     (out / "runs" / run / "tests.jsonl").unlink()
     again = reproduce(out, "ruoss2023:fig2", *words[1:], "--draw")
@@ -307,7 +307,7 @@ def test_the_program_goes_on_and_reports_what_failed_without_stopping(tmp_path):
     assert (out / "runs/journal.jsonl").stat().st_mtime_ns == when  # nothing ran again
     assert (out / "README.md").read_text() == text
     assert "choose another --out" in reproduce(out, "ruoss2023:table1").stderr
-    for _ in range(2):  # it has no runs, and no plan
+    for _ in range(2):  # coverage has no runs and no plan
         words = ["ruoss2023:coverage", "--size", "example", "--set", "eval_lengths=1:150"]
         assert reproduce(tmp_path / "no runs", *words).returncode == 0
     covered = (tmp_path / "no runs/README.md").read_text()

@@ -1,4 +1,4 @@
-"""Sweeps, reproductions and pages from Python: the folders and the words of the program."""
+"""Sweeps, reproductions and pages from Python: the program's folders and messages."""
 
 import os
 import signal
@@ -87,11 +87,11 @@ class OwnBias(pl.Encoding):
 
 
 class Base(pl.Encoding):
-    """A class with the name of an option of rope."""
+    """A class that has the name of an option of rope."""
 
 
 def test_names_of_own_things_may_be_words_of_other_options(tmp_path):
-    for name in ("Tiny", "Rope"):                              # a preset, an encoding
+    for name in ("Tiny", "Rope"):                              # the names of a preset and of an encoding
         type(name, (Own,), {})
     trials = pl.sweep(task="even_pairs", encoding="rope:base=500", out=tmp_path, progress=False, **TINY).trials
     assert [*trials["state"]] == ["done"]
@@ -160,7 +160,7 @@ def test_a_reproduction_is_the_programs(tmp_path):
     names = sorted(path.name for path in (tmp_path / "theirs").glob("*.csv"))
     assert [f"{name}.csv" for name in ours.tables] == names and len(names) >= 2
     for name in names:
-        if name != "trials.csv":                               # which has the seconds
+        if name != "trials.csv":                               # trials.csv has seconds
             assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes()
     assert list(ours.tables["trials"]["state"]) == ["done"] * len(ours.tables["trials"])
     assert "<iframe" in ours._repr_html_() and ours.page.text == (tmp_path / "ours/index.html").read_text()

@@ -39,8 +39,8 @@ def test_dlpack_shares_memory_both_ways():
 
 
 def test_memory_lives_as_long_as_anyone_sees_it():
-    a = pl.Tensor(values(1000, 100, seed=3)).numpy()          # the tensor itself is gone
-    x = pl.from_numpy(values(1000, 100, seed=4))              # and so is the name of this array
+    a = pl.Tensor(values(1000, 100, seed=3)).numpy()          # the tensor itself is deleted
+    x = pl.from_numpy(values(1000, 100, seed=4))              # so is the only name of this array
     gc.collect()
     pl.full([1000, 100], 9)
     np.testing.assert_array_equal(a, values(1000, 100, seed=3))

@@ -1,4 +1,4 @@
-"""Traces of trainings: Python functions see and replace the updates of parameters, or the updates are kept."""
+"""Traces of trainings: Python functions see and replace updates of parameters, or the updates are kept."""
 
 import json
 import re
@@ -14,7 +14,7 @@ TINY = {"preset": "tiny", "task": "even_pairs", "encoding": "rope", "steps": 4, 
 
 
 def weights(run, step):
-    """The parameters after so many steps: arrays by name."""
+    """The parameters after this many steps: {name: array}."""
     file = (Path(run) / f"checkpoints/{step}.safetensors").read_bytes()
     size = int.from_bytes(file[:8], "little")
     header = json.loads(file[8:8 + size])
@@ -101,4 +101,4 @@ def test_a_name_that_nothing_has_ends_the_training_after_a_step(tmp_path, patter
         with pytest.raises(ValueError, match=f'no activation is called "{re.escape(pattern)}"'):
             pl.train(out=out, trace={pattern: what, "update.head.w": None}, **{**TINY, "steps": steps})
     run = pl.train(out=tmp_path / "run", **TINY)
-    assert pl.resume(run, trace={pattern: None}, progress=False).seen == {}           # it was complete: no step
+    assert pl.resume(run, trace={pattern: None}, progress=False).seen == {}           # the run was complete: no step

@@ -1,4 +1,4 @@
-"""The page of `poslab view` in a browser: the engine's weights under the cursor, keys, link, checkpoints, two runs."""
+"""The page of `poslab view` in a browser: weights under the cursor, keys, the link, checkpoints, two runs."""
 
 import subprocess
 import time
@@ -10,12 +10,12 @@ from built import PROGRAM
 
 pytestmark = pytest.mark.skipif(not browser.program, reason="there is no chromium")
 CHOSEN = '[...document.querySelectorAll("[aria-checked=true]")].map(head => head.getAttribute("aria-label"))'
-SLOTS = 300  # of an input of 150 symbols and its answer
+SLOTS = 300  # 150 input symbols and their answer
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """Two runs of one head, their maps in `view`, and their weights as `poslab inspect` computes them."""
+    """Two runs with one head, their maps in `view`, and their weights as `poslab inspect` computes them."""
     at = tmp_path_factory.mktemp("view")
     model = "--task reverse_string --layers 2 --heads 1 --d-model 16 --batch 8 --train-length 9 --steps 40 --lr 0.01"
     kept = "--checkpoint-every 20 --keep-checkpoints --eval-lengths 1:2 --eval-samples 4"
@@ -31,7 +31,7 @@ def opened(page, seen, link=""):
 
 
 def said(page):
-    page.until('![...document.querySelectorAll(".said")].some(p => p.textContent.includes("…"))')  # tiles have come
+    page.until('![...document.querySelectorAll(".said")].some(p => p.textContent.includes("…"))')  # tiles are there
     return page.run('[...document.querySelectorAll(".said")].map(p => p.textContent)')
 
 
@@ -52,7 +52,7 @@ def test_the_weights_under_the_cursor_are_those_of_the_engine(seen, dark):
                     shown = text.rsplit(": ", 1)[1].rstrip(".")
                     if shown == "below 0.000018":
                         assert weight < 0.000018
-                    else:  # 2.2 %, and then two digits
+                    else:  # coded to 2.2 %, then shown with two digits
                         assert abs(float(shown) - weight) <= 0.022 * weight + 0.05 * float(shown), (text, weight)
         assert page.messages == []
 
@@ -90,7 +90,7 @@ def test_keys_move_zoom_and_scroll_and_the_link_restores_it(seen):
         page.run('document.querySelector(".heads button").focus()')
         page.press("ArrowDown")
         page.until(f'{CHOSEN}[0].startsWith("layer 2")')
-        time.sleep(0.5)  # the link follows when all is still
+        time.sleep(0.5)  # the link changes once nothing moves
         link, text = page.run("location.hash"), said(page)
         assert page.run(CHOSEN)[0].startswith("layer 2, head 1, largest weight ")
         assert page.run('document.getElementById("link").hash') == link
@@ -140,7 +140,7 @@ def test_a_training_is_played_from_its_first_checkpoint_to_its_last(seen):
         page.until(f'{button}.getAttribute("aria-label") === "play"')
         assert page.run("seen") == ["0", "20", "40"]
         assert "step 40" in page.run('document.querySelector(".pane h3").textContent')
-        page.run(f"{button}.click(), {button}.click()")  # stopped where it is
+        page.run(f"{button}.click(), {button}.click()")  # started and stopped at once
         time.sleep(1)
         assert page.run(at) == "0" and page.messages == []
 

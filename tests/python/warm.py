@@ -1,5 +1,5 @@
-"""A python3 that has imported the packages of drawings: tests draw a hundred times, and importing takes longer than
-most drawings. Each call is a fork of one process, with the words, environment, folder and files of its caller."""
+"""A python3 that has already imported the drawing packages: tests draw a hundred times, and importing takes longer than
+most drawings. Each call is a fork of one process, with the words, environment, folder and files of the caller."""
 
 import ast
 import atexit
@@ -30,7 +30,7 @@ sys.exit((server.recv(1) or b"\\1")[0])
 
 @functools.cache
 def folder():
-    """The folder of this python3, to be first on the PATH. Its process ends with its standard input."""
+    """The folder of this python3, which must come first on the PATH. Its process ends when its standard input does."""
     at = tempfile.TemporaryDirectory()
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind(f"{at.name}/calls")
@@ -71,7 +71,7 @@ def answer(caller):
             runpy.run_module(what, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code or 0
-    except BaseException:  # noqa: BLE001, as the interpreter does at its top
+    except BaseException:  # noqa: BLE001, as the interpreter's own top level does
         traceback.print_exc()
         status = 1
     if isinstance(status, str):
