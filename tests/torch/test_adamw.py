@@ -1,5 +1,5 @@
-"""AdamW and schedules of the learning rate, as in tests/nn/adam.cpp: tests/data/adamw.json has PyTorch's results.
-`python tests/torch/test_adamw.py` writes it."""
+"""AdamW and learning rate schedules, as in tests/nn/adam.cpp: tests/data/adamw.json has PyTorch's results, and `python
+tests/torch/test_adamw.py` writes it."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def gradient(n, step):
 
 
 def trained(name):
-    """A matrix (3, 4), which decays, and a vector (5), which does not."""
+    """A matrix (3, 4), which weight decay changes, and a vector (5), which it does not."""
     weights = [torch.tensor([math.cos(i) for i in range(n)], dtype=torch.float64).reshape(shape).requires_grad_()
                for n, shape in ((12, (3, 4)), (5, (5,)))]
     optimizer = torch.optim.AdamW([{"params": weights[:1], "weight_decay": DECAY},
@@ -33,7 +33,7 @@ def trained(name):
     rates, moves = [], schedule(name, optimizer)
     for step in range(STEPS):
         all_of_it = torch.tensor(gradient(17, step), dtype=torch.float64)
-        assert all_of_it.norm() < 1                       # poslab clips above 1, without PyTorch's epsilon
+        assert all_of_it.norm() < 1                       # above 1 poslab clips, without PyTorch's epsilon
         weights[0].grad, weights[1].grad = all_of_it[:12].reshape(3, 4), all_of_it[12:]
         rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step(), moves.step()

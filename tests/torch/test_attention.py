@@ -1,4 +1,4 @@
-"""pt.Scheme and pt.Attention as modules: parameters, memory, copies, caches, positions, and refusals."""
+"""pt.Scheme and pt.Attention as modules: parameters, memory, copies, caches, positions, and what they refuse."""
 
 import copy
 import io
@@ -85,7 +85,7 @@ def test_copies_and_pickles_have_parameters_of_their_own():
             for p in other.scheme.parameters():
                 p.fill_(0.5)
         assert not torch.equal(other(x), y) and torch.equal(layer(x), y)
-    moved = copy.deepcopy(layer).double().float()       # tensors of other memory than the engine's
+    moved = copy.deepcopy(layer).double().float()       # tensors in other memory than the engine's
     assert torch.equal(moved(x), y)
 
 

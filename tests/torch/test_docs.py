@@ -1,4 +1,4 @@
-"""The examples of docs/torch.md, in order, in an empty folder."""
+"""Runs the examples of docs/torch.md, in order, in an empty folder."""
 
 import re
 from pathlib import Path

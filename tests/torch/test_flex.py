@@ -1,4 +1,4 @@
-"""Encodings as score_mod and mask_mod: with them flex_attention gives the engine's results."""
+"""Encodings as score_mod and mask_mod: with these, flex_attention gives the engine's results."""
 
 import pytest
 import torch
@@ -58,7 +58,7 @@ def test_all_others_are_refused():
             try:
                 scheme = pt.Scheme(row.name, 32, 4, causal=causal, train_length=8)
             except ValueError:
-                continue                        # one that needs a causal mask
+                continue                        # a scheme that needs a causal mask
             try:
                 pt.score_mod(scheme, 24)
                 modes.add(row.name)

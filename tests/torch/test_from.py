@@ -1,6 +1,6 @@
-"""`poslab lm train --from` a LLaMA with random weights, written by transformers: 50 steps equal PyTorch's, and the
-exported model equals the one that PyTorch trained, with the logits of the run. This file draws the same windows again,
-as core/random.h does."""
+"""`poslab lm train --from` a LLaMA with random weights that transformers wrote: 50 steps equal PyTorch's, and the
+exported model equals the one that PyTorch trained and has the run's logits. This file draws the same windows again, as
+core/random.h does."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def philox(index, step, site, seed=0):
 
 
 def windows(step, tokens):
-    """The batch of a step: Purpose::tokens is 2, and a window begins at any byte except in the text's last tenth."""
+    """The batch of a step. Purpose::tokens is 2; a window begins at any byte outside the text's last tenth."""
     starts = len(TEXT) - len(TEXT) // 10 - T
     rows = []
     for b in range(B):
@@ -59,7 +59,7 @@ def windows(step, tokens):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A text and a checkpoint, whose tokens are bytes."""
+    """A text, and a checkpoint whose tokens are bytes."""
     here = tmp_path_factory.mktemp("from")
     (here / "text.txt").write_text(TEXT)
     torch.manual_seed(0)

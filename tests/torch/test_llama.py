@@ -1,4 +1,4 @@
-"""A small random LLaMA of transformers whose attention is poslab's."""
+"""A small random LLaMA of transformers that uses poslab's attention."""
 
 import copy
 import re

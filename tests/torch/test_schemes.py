@@ -1,6 +1,6 @@
-"""Every scheme through PyTorch: results and gradients against poslab.formulas in float64, and gradcheck.
+"""Every scheme in PyTorch: results and gradients against poslab.formulas in float64, and gradcheck.
 
-The formula's derivative is exact: the imaginary part at w + i h s, divided by h (tests/reference/own.py).
+The formula's derivative is exact: the imaginary part of the result at w + i h s, divided by h (tests/reference/own.py).
 """
 
 import pathlib
@@ -24,7 +24,7 @@ SCHEMES = [e.name for e in pl.encodings]
 
 
 def drawn(name, kind):
-    """Positions (1 or B, TIME) of the kind that a formula needs."""
+    """Positions (1 or B, TIME), of the kind that a formula needs."""
     rows = [formula.increasing(f"{name}.{b}", TIME, 3) for b in range(BATCH)]
     rng = np.random.default_rng(7)
     return {"sequential": np.arange(TIME)[None], "per_sequence": np.array(rows),
@@ -32,7 +32,7 @@ def drawn(name, kind):
 
 
 class Setup:
-    """A formula, and the same scheme as a module with the same numbers."""
+    """A formula, and the same scheme as a module whose numbers are the same."""
 
     def __init__(self, name, layer=0):
         self.name, self.formula = name, formulas.load(name)
@@ -55,7 +55,7 @@ class Setup:
         self.out = rng.normal(size=shape)
 
     def expected(self, moved=None):
-        """The formula's result, with some inputs replaced by complex numbers."""
+        """The formula's result when some inputs are replaced by complex numbers."""
         all_of = self.inputs | (moved or {})
         prefix = f"encoding.layer{self.layer}."
         w = {n.removeprefix(prefix).removeprefix("encoding."): x
@@ -108,7 +108,7 @@ def test_the_first_door_adds_what_the_formula_adds():
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_gradcheck(name):
-    """The engine computes in float32, so gradcheck takes steps of 1e-2, which are right to about 1e-3."""
+    """The engine computes in float32, so gradcheck uses steps of 1e-2, with errors of about 1e-3."""
     torch.manual_seed(3)
     scheme = pt.Scheme(name, 16, 2, causal=formulas.load(name).CASE.get("causal", False), train_length=6)
     q, k, v = (torch.randn(1, 5, 2, 8, dtype=torch.float64, requires_grad=True) for _ in range(3))

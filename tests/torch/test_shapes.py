@@ -1,7 +1,7 @@
-"""Random shapes, offsets, lengths and positions: results equal a dense reference, or the call is refused.
+"""Random shapes, offsets, lengths and positions: results must equal a dense reference, or the call is refused.
 
-The reference is the engine's logits for square calls with as many slots as a sequence has, from which this file takes
-rows, columns and sums. SEED=7 DRAWS=2000 chooses other draws; a failure names its draw.
+The reference is the engine's logits in square calls with as many slots as a sequence has; this file selects their rows
+and columns, and sums them. SEED=7 DRAWS=2000 chooses other draws; a failure names its draw.
 """
 
 import os
@@ -21,7 +21,7 @@ H, D = 4, 8
 
 
 def draws(test):
-    """(number, generator) of each draw of a test."""
+    """(number, generator) for each draw of a test."""
     return ((n, np.random.default_rng([SEED, len(test), n])) for n in range(DRAWS))
 
 
@@ -31,7 +31,7 @@ def train_length(name):
 
 
 def scheme_of(rng, names, *, causal=None):
-    """A scheme with changed parameters, or None if its name, mask and temperature do not fit together."""
+    """A scheme with changed parameters, or None if name, mask and temperature do not fit together."""
     how = {"causal": bool(rng.integers(2)) if causal is None else causal, "temperature": str(rng.choice(TEMPERATURES))}
     name = str(rng.choice(names))
     try:
@@ -49,7 +49,7 @@ def normal(rng, *shape):
 
 
 def attended(logits, v):
-    """softmax(logits) v in float64: (B, H, Tq, Tk), (B, Tk, G, D) -> (B, Tq, H, D), zeros where no key is seen."""
+    """softmax(logits) v in float64: (B, H, Tq, Tk), (B, Tk, G, D) -> (B, Tq, H, D); zeros where no key is visible."""
     s = logits.double().numpy()
     most = s.max(-1, keepdims=True)
     e = np.exp(s - np.where(np.isfinite(most), most, 0))
@@ -58,7 +58,7 @@ def attended(logits, v):
 
 
 def is_softmax(name):
-    """Whether a scheme has logits whose softmax weighs the values."""
+    """Whether the scheme has logits whose softmax weights the values."""
     scheme = pt.Scheme(name, H * D, H, causal=True, train_length=8)
     if scheme.adds_to_embedding:
         return False
@@ -99,7 +99,7 @@ def test_mods_of_any_shape_are_the_engine_or_refused():
             assert "depends on how many slots" in str(error) and not scheme.how["causal"], n
             depends += 1
             continue
-        # queries and keys begin at random slots: within the length, a little beyond, or far beyond
+        # queries and keys begin at random slots: within the length, a little beyond it, or far beyond it
         tq, tk = (int(rng.integers(1, length + 4)) for _ in "qk")
         first_q, first_k = (int(rng.choice(HUGE)) if rng.random() < 0.15 else int(rng.integers(0, 6)) *
                             int(rng.random() < 0.5) for _ in "qk")
@@ -121,7 +121,7 @@ def test_mods_of_any_shape_are_the_engine_or_refused():
         got = score_mod(score, 0, head, i[:, None], j)
         assert torch.allclose(got, wanted, atol=1e-4, rtol=1e-4), (n, scheme)
         assert torch.equal(mask_mod(0, head, i[:, None], j).expand(wanted.shape), wanted > -torch.inf), (n, scheme)
-        if right % 16 == 0:                     # as PyTorch calls them, too
+        if right % 16 == 0:                     # also as PyTorch calls them
             y = flex_attention(*(t.transpose(1, 2) for t in (q, k, v)), score_mod=lambda s, b, h, at, to: score_mod(
                 s, b, h, at + first_q, to + first_k))
             assert np.allclose(y.transpose(1, 2), attended(wanted, v), atol=1e-4), (n, scheme)
@@ -144,7 +144,7 @@ def test_schemes_of_any_shape_are_a_square_call_or_refused():
         if lengths is not None and rng.random() < 0.15:
             lengths = [tk + 1, -1, *HUGE][rng.integers(len(HUGE) + 2)] + np.zeros(batch, np.int64)
         positions = None
-        if rng.random() < 0.4:                  # evenly spaced, as some modes require
+        if rng.random() < 0.4:                  # evenly spaced: some modes require it
             positions = np.arange(tk) + int(rng.choice([0, 1, 5, 100, *HUGE]))
         slots = max(tq, tk)
         q, k, v = normal(rng, batch, slots, H, D), normal(rng, batch, tk, groups, D), normal(rng, batch, tk, groups, D)
@@ -174,7 +174,7 @@ def test_schemes_of_any_shape_are_a_square_call_or_refused():
 def test_caches_of_any_parts_are_one_pass_or_refused():
     right = refused = 0
     for n, rng in draws("caches in parts"):
-        if n % 4:                               # a call for each part
+        if n % 4:                               # one call for each part
             continue
         name, seed = str(rng.choice(SOFTMAX)), int(rng.integers(2**31))
         layer = pt.Attention(name, H * D, H, causal=True, seed=seed, train_length=train_length(name),
@@ -189,7 +189,7 @@ def test_caches_of_any_parts_are_one_pass_or_refused():
         while at < min(slots, capacity):
             to = min(at + int(rng.integers(1, 6)), slots, capacity)
             some = None if lengths is None else np.minimum(lengths, to)
-            if rng.random() < 0.2:              # a call that is refused leaves the cache as it is
+            if rng.random() < 0.2:              # a refused call leaves the cache unchanged
                 with pytest.raises(ValueError):
                     layer(x[:, at:to], cache=cache, lengths=np.full(batch, to + 1))
             parts.append(layer(x[:, at:to], cache=cache, lengths=some))

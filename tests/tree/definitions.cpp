@@ -1,4 +1,4 @@
-// A type has one definition in the whole program: if two headers define types of the same name, the program links
+// A type has one definition in the whole program. If two headers define types of the same name, the program links
 // without an error, and uses one definition for both.
 #include <doctest/doctest.h>
 

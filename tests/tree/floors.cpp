@@ -1,4 +1,4 @@
-// The map in docs/design.md: each folder depends only on folders below it.
+// Checks the map in docs/design.md: each folder depends only on folders below it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace poslab::test {
 namespace {
 
-// The folders of the map, from the top: the first link of each row.
+// The folders of the map, from the top down: the first link of each row.
 std::vector<std::string> floors() {
   std::ifstream page(std::string(source_folder) + "/docs/design.md");
   const std::regex row(R"(^\| \[`([a-z_/]+)/`\].*)");

@@ -56,7 +56,7 @@ Tensor loss_of(const Params& params) {
   return sum_all(error * error);
 }
 
-std::string text_of(const std::string& file) {   // a file of the repository
+std::string text_of(const std::string& file) {   // the text of a file of the repository
   std::ostringstream text;
   text << std::ifstream(std::string(source_folder) + "/" + file).rdbuf();
   return text.str();

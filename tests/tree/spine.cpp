@@ -1,4 +1,4 @@
-// The files of docs/spine.md, which explain how an encoder is trained, exist and are few, and the page names their
+// Checks docs/spine.md, which explains how an encoder is trained: its files exist and are few, and it names their
 // includes. ./dev build spine shows that these files alone make a program.
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// Lines up to the part of a scheme that is for pages.
+// The number of lines before the part of a scheme that is for pages.
 int64_t lines_to_read(const std::string& text) {
   return std::count(text.begin(), text.begin() + std::min(text.find("// -- for pages"), text.size()), '\n');
 }

@@ -1,5 +1,5 @@
-// A source's test has its name: for each source STEM.cpp or STEM.cu of a layer there is tests/**/STEM.*, or a test that
-// tests/tree/elsewhere.txt names, with a reason.
+// A test has its source's name: for each source STEM.cpp or STEM.cu of a layer there is tests/**/STEM.*, or a test that
+// tests/tree/elsewhere.txt names with a reason.
 #include <doctest/doctest.h>
 #include <fnmatch.h>
 

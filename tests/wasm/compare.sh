@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains a few steps natively and under node: the losses agree to 1e-5.    usage: compare.sh NATIVE_PROGRAM WASM_PROGRAM
+# Trains a few steps natively and under node: losses agree to 1e-5.    usage: compare.sh NATIVE_PROGRAM WASM_PROGRAM
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 native=$(realpath "$1") wasm=$(realpath "$2")
@@ -17,6 +17,6 @@ same() {   # lines of ENCODING STEP LOSS
 }
 check 'five steps of every encoding, natively' natively
 check 'and as WebAssembly' under_node
-check 'the same losses to 1e-5' same
+check 'the losses agree to 1e-5' same
 cat said
 checked wasm

@@ -1,4 +1,4 @@
-// Runs a WebAssembly program for the system interface WASI under node: node run.mjs PROGRAM.wasm
+// Runs a WebAssembly program that uses the system interface WASI, under node: node run.mjs PROGRAM.wasm
 import { readFile } from 'node:fs/promises';
 import { WASI } from 'node:wasi';
 

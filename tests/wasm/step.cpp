@@ -1,5 +1,5 @@
 // Five training steps of a small model for every encoding, one line each: encoding, step, loss. tests/wasm/compare.sh
-// and tests/web/engine.mjs compare this output of the native program with that of WebAssembly.
+// and tests/web/engine.mjs compare the native program's output with WebAssembly's.
 #include <cstdio>
 
 #include "encodings/encoding.h"

@@ -1,6 +1,6 @@
-// A headless Chromium that runs our functions in a page, over DevTools' protocol and two pipes, without a library.
+// A headless Chromium that runs our functions in a page, by DevTools' protocol over two pipes, without a library.
 //
-//   const browser = await Browser.start(folder);              // a page of a server of this folder, on this machine
+//   const browser = await Browser.start(folder);              // a page that a local server serves from this folder
 //   await browser.run(async (x) => x + 1, 1);                 // 2, computed in the page
 //   await browser.stop();
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ export class Browser {
   #next = 1;
   #waiting = new Map();
   #rest = Buffer.alloc(0);
-  said = [];                                     // messages of the console, and uncaught exceptions
+  said = [];                                     // console messages and uncaught exceptions
 
   static async start(folder, program = process.env.CHROMIUM ?? 'chromium') {
     const b = new Browser();
@@ -57,7 +57,7 @@ export class Browser {
   send(method, params = {}) { return this.#send(method, params, this.session); }
   event(method) { return new Promise((done, failed) => this.#waiting.set(method, { done, failed })); }
 
-  // The function's result in the page, as JSON. Throws the function's exceptions.
+  // The function's result in the page, as JSON. Rethrows the function's exceptions.
   async run(f, ...values) {
     const expression = `(${f})(...${JSON.stringify(values)})`;
     const { result, exceptionDetails: wrong } =

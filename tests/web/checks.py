@@ -1,4 +1,4 @@
-"""Checks that a page is readable for everyone: scripts to run in the page, and rules for screen readers."""
+"""Checks that everyone can read a page: scripts to run in the page, and rules for screen readers."""
 
 # Texts whose contrast with their background is below WCAG's 4.5:1, or 3:1 for large texts.
 CONTRAST = r"""(() => {
@@ -55,7 +55,7 @@ NEED_NAMES = {"button", "textbox", "slider", "spinbutton", "combobox", "radio", 
 
 
 def nameless(nodes):
-    """Nodes without a name for a screen reader, from the accessibility tree of the DevTools protocol."""
+    """Nodes that have no name for a screen reader, from DevTools' accessibility tree."""
     found = []
     for node in nodes:
         role = node.get("role", {}).get("value")

@@ -1,5 +1,5 @@
-// Compares the engine in a headless Chromium with the program: losses, tests, checkpoints both ways, and refusals.
-// usage: node engine.mjs FOLDER_OF_THE_MODULES POSLAB TRAINING_STEPS, from the repository's root
+// Compares the engine in a headless Chromium with the program: losses, tests, checkpoints in both directions, refusals.
+// usage: node engine.mjs FOLDER_OF_THE_MODULES POSLAB TRAINING_STEPS, from the repository's top folder
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ function must(is, what) {
   if (!is) throw new Error(what);
 }
 
-// -- functions that run in the page; all share `lab`, one engine
+// -- functions that run in the page; all use `lab`, one engine
 
 async function start(url) {
   const { Lab } = await import('/web/lab.mjs');
@@ -34,7 +34,7 @@ async function start(url) {
   globalThis.lab = await Lab.start(await (await fetch(url)).arrayBuffer());
   return performance.now() - began;
 }
-// Five steps of every scheme, as tests/wasm/step.cpp has them: [encoding, step, loss]
+// Five steps of every scheme, like tests/wasm/step.cpp: [encoding, step, loss]
 async function five_steps() {
   const all = [];
   for (const { name, causal_only } of lab.catalog().encodings) {
@@ -61,7 +61,7 @@ async function loaded(base64) {
   return { done: m.done, same: again.length === bytes.length && again.every((b, n) => b === bytes[n]),
     test: m.test({ lengths: [19, 20, 21, 22], strings: 32 }) };
 }
-// Checks the numbers that a page shows of a model, and that it works on after errors; returns the failed checks.
+// Checks the numbers that a page shows about a model, and that it still works after errors; returns the failed checks.
 async function looked() {
   const wrong = [], must = (is, what) => is || wrong.push(what), near = (a, b) => Math.abs(a - b) < 1e-5;
   const says = (part, f) => {
@@ -136,7 +136,7 @@ async function refused(base64, changes) {
   return Object.entries(files).map(([wanted, bytes]) => [wanted, sentence(() => lab.load(bytes, 'mine.safetensors'))]);
 }
 
-// The first logged step of a lane that was recorded when the page was made, trained anew.
+// The first logged step of a lane that was recorded when the page was made, trained again.
 async function recorded(lane, state) {
   const { options_of } = await import('/web/page/take.mjs');
   const m = lab.train_new(options_of(state, lane.spec)), [step] = lane.log[0];
@@ -149,7 +149,7 @@ const csv = (path) => {
   const [head, ...rows] = readFileSync(path, 'utf8').trim().split('\n').map((line) => line.split(','));
   return rows.map((row) => Object.fromEntries(row.map((text, n) => [head[n], Number(text)])));
 };
-// Compares accuracies of the page with those of an eval.csv: equal except for answers near a tie.
+// Compares the page's accuracies with those in an eval.csv: they are equal, except for answers near a tie.
 function beside(page, native, most) {
   const off = page.map((row) => Math.abs(row.accuracy - native.find((n) => n.length === row.length).accuracy));
   must(Math.max(...off) <= most, `accuracies differ by up to ${Math.max(...off)}: ${JSON.stringify(page)}`);
@@ -174,11 +174,11 @@ for (const module of ['lab', 'lab_relaxed']) {
     return `${page.length} losses of ${page.length / 5} schemes, worst difference ${worst.toExponential(1)}`;
   });
   if (module === 'lab')
-    await check('lab: the recorded lanes of the page are of this engine', async () => {
+    await check('lab: the recorded lanes of the page come from this engine', async () => {
       const { lanes, state } = JSON.parse(readFileSync('web/page/snapshots.json'));
       const now = await browser.run(recorded, lanes[0], state);
       must(String(now) === String(lanes[0].log[0]),
-        `${now} now, ${lanes[0].log[0]} in web/page/snapshots.json; tools/web snapshots makes them anew`);
+        `${now} now, ${lanes[0].log[0]} in web/page/snapshots.json; tools/web snapshots makes them again`);
       return `${lanes[0].spec.encoding} after ${now[0]} steps has loss ${now[1]}`;
     });
   let made;
@@ -197,7 +197,7 @@ for (const module of ['lab', 'lab_relaxed']) {
     const bytes = readFileSync(join(folder, 'checkpoint.safetensors'));
     const back = await browser.run(loaded, bytes.toString('base64'));
     must(back.done === tiny.steps, `${back.done} steps`);
-    must(back.same, 'the page writes the same model into other bytes');
+    must(back.same, 'the page writes the same model as other bytes');
     const native_test = csv(join(folder, 'eval.csv'));
     made.baselines.forEach((b) => {
       const row = native_test.find((n) => n.length === b.length);
@@ -218,7 +218,7 @@ for (const module of ['lab', 'lab_relaxed']) {
     return `${said.length} files`;
   });
 }
-await check('the console said nothing', async () => must(browser.said.length === 0, browser.said.join('\n')));
+await check('the console has no messages', async () => must(browser.said.length === 0, browser.said.join('\n')));
 await browser.stop();
 rmSync(scratch, { recursive: true });
 console.log(`test cases: ${passed + failed} | ${passed} passed | ${failed} failed`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The first minute of a visit as a strip of pictures: docs/web-film.svg.     usage: film.py PAGE.html OUT.svg
+"""The first minute of a visit, as a strip of pictures: docs/web-film.svg.     usage: film.py PAGE.html OUT.svg
 
-Each is a screen of 1280 x 880 pixels at the time below it; training takes longer if the machine has other work.
+Each picture is a screen of 1280 x 880 pixels at the time below it; training takes longer if the machine is busy.
 """
 
 import sys

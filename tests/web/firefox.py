@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page in headless Firefox, over its Marionette protocol: it draws, trains, and answers from a recorded model.
+"""The page in headless Firefox, by its Marionette protocol: it draws, trains, and answers from a recorded model.
 
 usage: firefox.py PAGE.html
 """
@@ -24,7 +24,7 @@ class Firefox:
         self._browser = subprocess.Popen([program, "--headless", "--marionette", "--profile", self._profile.name],
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._socket, self._rest, self._number = self._connected(), b"", 0
-        self._receive()                                # what it is
+        self._receive()                                # the greeting
         self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {}})
 
     def _connected(self, seconds=60):

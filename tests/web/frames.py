@@ -1,8 +1,8 @@
-"""Counts frames of the page that reach the screen while its models train; a test of page.py."""
+"""Counts frames of the page that reach the screen while its models train; page.py runs this test."""
 
 import json
 
-# A hand that drags the length: another length for each frame that the browser requests.
+# A hand that drags the length: it changes in each frame that the browser requests.
 DRAGGING = """(function one(n) {
     const slider = document.querySelector('.drag-line input');
     slider.value = 1 + n % 100;
@@ -12,13 +12,13 @@ DRAGGING = """(function one(n) {
 
 
 def frames_a_second(page, seconds):
-    """Frames that reached the screen, by the browser's tracing; in each the length is at another place."""
+    """Frames a second that reached the screen, by the browser's tracing; in each the length is at another place."""
     events = page.trace(seconds, "disabled-by-default-devtools.timeline.frame", "devtools.timeline.frame")
     return sum(event["name"] == "DrawFrame" for event in events) / seconds
 
 
 def while_four_train(page):
-    """While four lanes train, the length is dragged at 30 frames a second or more, and all four go on."""
+    """While four lanes train, dragging the length draws 30 frames a second or more, and all four go on."""
     page.size(1280, 900)
     page.show("#view=race&task=bucket_sort&steps=20000&lane=learned&lane=rope&lane=alibi&lane=rope~randomized")
     page.run(DRAGGING)

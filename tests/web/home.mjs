@@ -8,7 +8,7 @@ import {first_state, is_rate, link_and_rest, link_of, read_link} from '../../web
 import {bibtex, lane_of, more_words, options_of, set_field, state_of} from '../../web/page/take.mjs';
 
 const ROPE = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
-// A lane that was trained on a task, up to a length.
+// A lane with a model that was trained on a task, up to a length.
 function trained(spec, number, task, train_length, curve) {
   const lane = new Lane({...ROPE, ...spec}, number), config = {task, train_length: String(train_length)};
   const baselines = {chance: [[5, .5]], majority: [[5, .5]], content_only: [[5, .5]]};
@@ -16,7 +16,7 @@ function trained(spec, number, task, train_length, curve) {
       lane, {made: {...lane.spec}, about: {config}, baselines, tests: [{step: 9, curve}], status: 'done'});
 }
 
-test('tables and titles have the task of each model, whatever is set by now', () => {
+test('tables and titles have the task of each model, whatever the settings are now', () => {
   const pairs = trained({}, 0, 'even_pairs', 8, [[5, .9]]);
   const parity = trained({seed: 2}, 1, 'parity_check', 8, [[5, .6]]);
   const rows = table_of([new Lane({...ROPE}, 2), pairs, parity, pairs], 'bucket_sort').trim().split('\n').slice(1);
@@ -30,7 +30,7 @@ test('tables and titles have the task of each model, whatever is set by now', ()
   assert.equal(tasks_of([pairs, parity], 'bucket_sort'), 'even_pairs, parity_check');
   assert.equal(tasks_of([new Lane({...ROPE}, 0)], 'bucket_sort'), 'bucket_sort');
 });
-test('“trained” is the length of the model, whatever is set by now', () => {
+test('“trained” is the length of the model, whatever the settings are now', () => {
   const lane = trained({}, 0, 'even_pairs', 8, [[5, .9], [40, .5]]);
   assert.equal(lane.edge(30), 8);
   assert.equal(new Lane({...ROPE}, 0).edge(30), 30);
@@ -43,7 +43,7 @@ test('each command line has a folder of its own', () => {
       commands_of([lane, {}, lane]),
       'poslab train --task x --out runs/page-1\nposlab train --task x --out runs/page-2');
 });
-test('names tell lanes apart, and are short', () => {
+test('names distinguish lanes, and are short', () => {
   assert.equal(name_of({...ROPE, temperature: 'log_n'}), 'rope, log_n');
   const calibrated = 'calibrated:of=all ' + '1:2 '.repeat(9000);
   assert.ok(name_of({...ROPE, encoding: calibrated}).length < 70);
@@ -68,7 +68,7 @@ test('a link keeps positions that are unsorted', () => {
   const lanes = [{...ROPE, positions: 'randomized:unsorted'}, {...ROPE}];
   assert.deepEqual(read_link(link_of({...first_state(), lanes})), {state: {...first_state(), lanes}, problems: []});
 });
-test('the field and the link take the same learning rates', () => {
+test('the field and the link accept the same learning rates', () => {
   for (const good of ['0.001', '1e-3', '.5', '1']) assert.ok(is_rate(good), good);
   for (const bad of ['', '1.', '1e+0', '0x1', '0', '2', '-1', 'fast']) assert.ok(!is_rate(bad), bad);
 });
@@ -81,7 +81,7 @@ test('a checkpoint sets the next training, and keeps options that no field shows
   for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed', 'resample'])
     assert.equal(options[name], config[name], name);
   const list = [{name: 'causal', default: 'off'}, {name: 'dropout', default: '0.1'}, {name: 'clip', default: '1'}];
-  set_field(lane, 'positions', 'randomized');                   // options of the other positions are removed
+  set_field(lane, 'positions', 'randomized');                   // options of the old positions are removed
   assert.deepEqual(lane.more, {causal: 'on', dropout: '0', clip: '1'});
   assert.equal(more_words(lane, list), 'causal on, dropout 0');
   assert.equal(more_words(ROPE, list), '');

@@ -1,4 +1,4 @@
-// Lanes and their engines' Workers, without a browser: Workers here answer from a table.    node --test lanes.mjs
+// Lanes and their engines' Workers, without a browser: the Workers here answer from a table.    node --test lanes.mjs
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {gzipSync} from 'node:zlib';
@@ -14,9 +14,9 @@ const GOOD = {
   baselines: {value: [{length: 5, chance: .2, majority: .3, content_only: .3}]},
   run: {}
 };
-let answers, workers;  // calls that are not in the table are never answered
+let answers, workers;  // a call that is not in the table is never answered
 const alive = () => workers.filter(worker => !worker.ended).length;
-// Waits until all calls with an answer have it.
+// Waits until every call that has an answer has received it.
 const settled = () => new Promise(done => setTimeout(done, 50));
 
 const no_module = gzipSync(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)).toString('base64');
@@ -33,7 +33,7 @@ globalThis.Worker = class {
   }
 };
 
-// A lane, with its messages to the views in `said`.
+// A lane; `said` has its messages to the views.
 function new_lane(more = {}) {
   answers = {...GOOD, ...more};
   workers = [];
@@ -104,7 +104,7 @@ test('a Worker that cannot be started is not kept, and the next training tries a
   await lane.train(first_state());
   assert.deepEqual([lane.status, alive()], ['training', 1]);
 });
-test('messages of a model are dropped once another one is to begin', async () => {
+test('messages of a model are dropped once another model is about to begin', async () => {
   const lane = new_lane(), steps = {event: 'steps', steps: [{step: 7, loss: 1}]};
   const tested = {event: 'tested', step: 7, curve: [[5, .9]]};
   await lane.train(first_state());
@@ -116,7 +116,7 @@ test('messages of a model are dropped once another one is to begin', async () =>
   assert.deepEqual([lane.log, lane.tests, lane.status], [[], [], 'training']);
   lane.end();
 });
-test('a lane that is told to train twice trains once, by the last word', async () => {
+test('a lane that is told to train twice trains once, as told last', async () => {
   const lane = new_lane(), runs = [];
   const post = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function(message) {
@@ -130,7 +130,7 @@ test('a lane that is told to train twice trains once, by the last word', async (
   lane.end();
 });
 test('a lane that is paused while it starts does not train', async () => {
-  const lane = new_lane({run: null}), training = lane.train(first_state());  // run would never be answered
+  const lane = new_lane({run: null}), training = lane.train(first_state());  // `run` would never be answered
   await lane.pause();
   await training;
   assert.deepEqual([lane.status, lane.has_model()], ['paused', true]);
@@ -139,7 +139,7 @@ test('a lane that is paused while it starts does not train', async () => {
   assert.equal(lane.status, 'training');
   lane.end();
 });
-test('an error leaves the name that is set', async () => {
+test('an error leaves the chosen name', async () => {
   const lane = new_lane({train_new: {error: 'No.'}});
   lane.spec.encoding = 't5:buckets=1';
   await lane.train(first_state());

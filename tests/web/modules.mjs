@@ -23,7 +23,7 @@ import {Turns} from '../../web/page/turns.mjs';
 const recorded = JSON.parse(readFileSync(new URL('../../web/page/snapshots.json', import.meta.url)));
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
-test('the lanes of the first screen have learned as much as it says', () => {
+test('the lanes of the first screen have learned as much as the screen says', () => {
   const edge = recorded.state.train_length;
   assert.equal(recorded.lanes.length, 4);
   for (const {spec, tests} of recorded.lanes) {
@@ -67,7 +67,7 @@ for (const [link, words] of bad.links)
     assert.equal(problems.length, 1, problems.join(' '));
     assert.ok(problems[0].includes(words), problems[0]);
     assert.ok(problems[0].length < 260, 'short');
-    const kept = read_link(`${link}&steps=77`);  // the valid parts of a link are followed all the same
+    const kept = read_link(`${link}&steps=77`);  // the valid parts of a link are still used
     if (!link.startsWith('#steps')) assert.equal(kept.state.steps, 77);
     assert.deepEqual(Object.keys(state).sort(), Object.keys(first_state()).sort());
   });
@@ -171,7 +171,7 @@ test('results keep the name of the trained encoding until another one is trained
   assert.equal(new Lane(lane.spec, 1).name, 'alibi, randomized');  // nothing is trained yet
   assert.equal(commands_of([lane, new Lane(lane.spec, 1), lane]), 'poslab train\nposlab train');
 });
-test('a model that learned nothing is said to have learned nothing, by its mean loss', () => {
+test('a model that learned nothing is reported as such, by its mean loss', () => {
   const lane = new Lane({encoding: 'rope', positions: 'sequential'}, 0);
   Object.assign(lane, {
     status: 'done',
@@ -202,7 +202,7 @@ test('laws of positions and of frequencies', () => {
   assert.equal(holds(laws_of_frequencies([.1, 4]), 'half a circle'), false);
   assert.ok(laws_of_frequencies([1, .1, .01]).at(-1).words.startsWith('1 of 3'));  // 40 slots: 6.4, 0.6, 0.06 turns
 });
-test('one’s own in the words of the program', () => {
+test('a user’s encoding in the spelling of the program', () => {
   const positions = spelled_own('positions', read_expression('2 * i', ['i', 'n']), {pool: 50});
   assert.ok(positions.positions.startsWith('given:at=0/2/4/'));
   assert.ok(spelled_own('positions', read_expression('i / n', ['i', 'n']), {pool: 50}).why.includes('depends on n'));
@@ -237,7 +237,7 @@ test('a chart draws its values where they belong', () => {
   assert.equal(frame.x(100), frame.right);
   assert.equal(frame.y(1), frame.top);
   assert.ok(Math.abs(frame.x.inverse(frame.x(37)) - 37) < 1e-9);
-  assert.ok(drawn.includes(`M${frame.left} ${frame.bottom}M${frame.right} ${frame.top}`), 'a gap at what is no number');
+  assert.ok(drawn.includes(`M${frame.left} ${frame.bottom}M${frame.right} ${frame.top}`), 'a gap without a number');
   assert.ok(drawn.includes('a&lt;b') && !drawn.includes('a<b'));
 });
 test('runs of values, and what two of them share', () => {
@@ -270,7 +270,7 @@ test('a long training is drawn as means of neighbours', () => {
   assert.deepEqual(smoothed(log, 'loss')[0], [3, 1]);
   assert.deepEqual(smoothed([], 'loss'), []);
 });
-test('a picture as a file has its colours in itself', () => {
+test('a picture saved as a file contains its colours', () => {
   const colours = {'--c0': '#123456', '--paper': '#fff'};
   const file = svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', name => colours[name]);
   assert.ok(!file.includes('var(') && file.includes('stroke:#123456') && file.includes('a &amp; b'));
@@ -337,10 +337,10 @@ test('half precision and back', () => {
   const back = [...from_halves(to_halves(numbers))];
   assert.deepEqual(back.slice(0, 8), numbers.slice(0, 8));
   assert.ok(Math.abs(back[8] - 1 / 3) < 1e-4);
-  assert.deepEqual(back.slice(9), [1, 1 + 2 ** -9, 0]);            // halves of a step go to the even neighbour
+  assert.deepEqual(back.slice(9), [1, 1 + 2 ** -9, 0]);            // ties go to the even neighbour
   assert.throws(() => to_halves([1e6]), /too large/);
 });
-test('a formula with the positions of a pair in it', () => {
+test('a formula with the positions of a pair put in', () => {
   assert.equal(with_numbers('s_ij = m_h ( -|p_j - p_i| )', 3, 5), '. s_ij = m_h ( -|5 - 3| )');
   assert.equal(with_numbers('content alone', 3, 5), '');
 });
@@ -356,7 +356,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   turns.moved();
   turns.back(c, true);
   assert.equal(given.length, 4);                                      // b alone computes
-  turns.back(b, false);                                               // and has ended
+  turns.back(b, false);                                               // b has ended
   assert.deepEqual(given.slice(4), ['a']);
   now += 600;
   turns.back(a, true);
@@ -364,7 +364,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   turns.back(c, false);
   turns.back(a, false);
   turns.back(b, true);
-  assert.deepEqual(given.slice(7), ['b']);                            // nobody keeps a turn for ever
+  assert.deepEqual(given.slice(7), ['b']);                            // no model keeps its turn forever
 });
 
 test('the lecture’s words agree with the recorded numbers', () => {

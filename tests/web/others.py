@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The page in unusual situations: with runs in it, with a user's bias in the race, in a browser without relaxed SIMD,
-without memory. Ends with a line that ./dev test counts.     usage: others.py PAGE.html POSLAB
+"""The page in unusual situations: with runs in it, with a user's bias in the race, without relaxed SIMD, without
+memory. Ends with a line that ./dev test counts.     usage: others.py PAGE.html POSLAB
 """
 
 import subprocess
@@ -35,7 +35,7 @@ def train_second(page, width, batch):
     page.click("Train", "document.querySelectorAll('.lane')[1]")
 
 
-# The engine may grow by `more` pages of 64 KiB: the memory section gets a maximum.
+# Lets the engine grow by only `more` pages of 64 KiB: sets a maximum in the memory section.
 LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
     WebAssembly.compile = given => {
       const b = new Uint8Array(given);
@@ -53,14 +53,14 @@ LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
                                                           ...b.slice(to)]));
       }
     }; }"""
-# Pretends to be a browser without relaxed SIMD, and notes the size of the compiled engine.
+# Pretends that the browser has no relaxed SIMD, and notes the size of the compiled engine.
 NO_RELAXED = """WebAssembly.validate = () => false;
     { const compile = WebAssembly.compile;
       WebAssembly.compile = b => (window.compiled = b.byteLength, compile.call(WebAssembly, b)); }"""
 
 
 def with_runs(file, poslab):
-    """`poslab web` puts runs into the page: curves at once, models that answer and train on, links that hold."""
+    """`poslab web` puts runs into the page: curves at once, models that answer and train further, links that work."""
     with tempfile.TemporaryDirectory() as folder:
         def run(*words, status=0):
             made = subprocess.run([poslab, *words], cwd=folder, capture_output=True, text=True)
@@ -81,7 +81,7 @@ def with_runs(file, poslab):
 
 
 def two_runs(page, tested):
-    """tested: the lines of the first run's eval.csv"""
+    """tested: the lines of the first run's eval.csv."""
     page.show()
     page.until(STRIPS)
     status = page.run("[...document.querySelectorAll('.status')].map(s => s.textContent)")
@@ -104,7 +104,7 @@ def two_runs(page, tested):
 
 
 def own_bias(page):
-    """A user's bias races, as the scheme `calibrated`, and so do a user's positions; a link has the formula."""
+    """A user's bias races as the scheme `calibrated`, and a user's positions race too; a link has the formula."""
     named = "document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'"
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
@@ -134,7 +134,7 @@ DROP = """{ const all = new DataTransfer();
 
 
 def taken_back(page):
-    """A checkpoint of a user's bias has a short name, and a link that is read; the first screen keeps its lanes."""
+    """A checkpoint of a user's bias has a short name and a readable link; the first screen keeps its lanes."""
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     page.run("URL.createObjectURL = (make => blob => (window.made = blob, make(blob)))(URL.createObjectURL.bind(URL)),"
              " HTMLAnchorElement.prototype.click = (real => function () { if (!this.download) real.call(this); })("
@@ -161,7 +161,7 @@ def taken_back(page):
 
 
 def with_few_positions(_, poslab):
-    """Dispersion measures lengths for which a model has positions; a string is doubled only if its task takes that."""
+    """Dispersion measures lengths for which a model has positions; a string is doubled only if its task allows it."""
     with tempfile.TemporaryDirectory() as folder:
         for words in (["train", *TINY[2:], "--task", "modular_arithmetic", "--encoding", "learned", "--causal",
                        "--set", "train_length=20", "--set", "max_position=50", "--set", "eval_lengths=1:20",
@@ -193,7 +193,7 @@ def few_positions(page):
 
 
 def another_model(page):
-    """A model that is chosen while another one is aligned shows none of that one's numbers."""
+    """A model that is chosen while another is being aligned shows none of the other's numbers."""
     page.show("#view=dispersion")
     said = "document.querySelector('.dispersion .verdict')?.textContent"
     page.until(f"{said}.startsWith('as trained')", 60)
@@ -204,7 +204,7 @@ def another_model(page):
 
 
 def small_and_printed(page):
-    """On a phone the texts in pictures can be read; on paper there are no buttons."""
+    """On a phone the texts in pictures are readable; on paper there are no buttons."""
     page.size(360, 740)
     for link in ("#view=positions&matrix=rope&time=16", "#view=own&own=frequencies", "#view=own&own=positions"):
         page.follow(link)
@@ -223,7 +223,7 @@ def small_and_printed(page):
 
 
 def without_relaxed(page):
-    """A browser without relaxed SIMD takes the plain engine, and trains."""
+    """A browser without relaxed SIMD uses the plain engine, and trains."""
     page.show(f"{SMALL}&lane=rope~randomized~none~1")
     train_all(page)
     plain = Path(page.file).with_name("lab.wasm").stat().st_size
@@ -231,7 +231,7 @@ def without_relaxed(page):
 
 
 def memory_ends(page):
-    """If memory ends, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
+    """If memory runs out, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
     page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=rope~randomized~none~1")
     train_all(page)
     train_second(page, 256, 256)
@@ -247,7 +247,7 @@ def memory_ends(page):
 
 
 def in_a_page(test, script=""):
-    """`test` in a page of its own, in which `script` runs first; the console must stay empty."""
+    """Runs `test` in a page of its own, in which `script` runs first; the console must stay empty."""
     def run(file, _):
         with Page(file, script=script) as page:
             test(page)

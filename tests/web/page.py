@@ -21,7 +21,7 @@ SMALL = "#view=race&task=even_pairs&steps=30&layers=1&heads=2&d_model=16&batch=8
 
 
 def first_screen(page):
-    """Curves are there at once; nothing past the edge is shown before the length is dragged there."""
+    """Curves are there at once; nothing past the edge is shown until the length is dragged there."""
     times = []
     while len(times) < 5 and min(times, default=1e9) > 1000:   # other programs share the cores
         page.show(ready=False)
@@ -61,7 +61,7 @@ def the_drag(page):
 
 
 def trained_live(page):
-    """“randomize positions” trains RoPE again: above 90 % at the trained length, and it rises beyond it."""
+    """“randomize positions” trains RoPE again: above 90 % at the trained length, and far better beyond it."""
     before, began = scores(page)[1], time.perf_counter()
     page.click("randomize positions", "document.querySelectorAll('.lane')[1]")
     page.said("trains again")
@@ -108,7 +108,7 @@ def by_keyboard(page):
 
 
 def six_scenes(page):
-    """Each scene fits one screen, of a projector or a phone, with a picture; arrow keys move; notes are there."""
+    """Each scene, with a picture, fits one screen of a projector or a phone; arrow keys turn; there are notes."""
     for wide, high in ((1280, 720), (1920, 1080), (853, 480), (390, 844)):
         page.size(wide, high)
         page.follow("#view=lecture")
@@ -146,13 +146,13 @@ def six_scenes(page):
     page.run("document.querySelector('#scene-length').focus()")
     page.press("ArrowRight")
     assert page.text(".place") == "3 of 6" and page.text("output") == "21"
-    page.press("PageDown")                              # as a remote control sends it
+    page.press("PageDown")                              # what a remote control sends
     assert page.text(".place") == "4 of 6"
     page.size(1280, 900)
 
 
 def race_and_take_home(page):
-    """Two lanes train, pause, step and go on; link, command, table, picture and checkpoint come out."""
+    """Two lanes train, pause, step and go on; link, command, table, picture and checkpoint are saved."""
     page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=sincos~randomized~log_n~2")
     page.run("""window.saved = [], URL.createObjectURL = (make => blob => (saved.push(blob), make(blob)))(
         URL.createObjectURL.bind(URL)), HTMLAnchorElement.prototype.click = (real => function () {
@@ -193,7 +193,7 @@ def race_and_take_home(page):
 
 
 def files_that_are_bad(page, data):
-    """Damaged files are refused in one sentence and change nothing; the checkpoint itself is taken."""
+    """Damaged files are refused in one sentence and change nothing; the undamaged checkpoint is loaded."""
     before = page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)")
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 1
@@ -213,7 +213,7 @@ def files_that_are_bad(page, data):
 
 
 def recorded_models(page):
-    """Without any training: a recorded model sorts a string of 40 digits, and spacing alone breaks it at 20."""
+    """Without any training, a recorded model sorts a string of 40 digits; at 20, spacing alone breaks it."""
     page.show("#view=inside&string=" + "3041230412" * 4)
     page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
     plain = int(page.text(".inside .verdict").split()[0])
@@ -235,7 +235,7 @@ def recorded_models(page):
 
 
 def moved_tokens(page):
-    """Three controls show the tokens' true positions; without an answer there is nothing to move."""
+    """Three controls show the tokens' true positions; without an answer there are no positions to move."""
     page.show("#view=inside&string=3041230412")
     controls = "[...document.querySelectorAll('.inside :is([type=range], output, .wide)')].map(e => e.value)"
     said = "document.querySelector('.inside .verdict')?.textContent"
@@ -255,7 +255,7 @@ def moved_tokens(page):
 
 
 def look_inside(page):
-    """A string is asked and answered; heads are silenced, positions moved."""
+    """A string is asked and answered; heads are silenced, positions are moved."""
     page.run("document.querySelector('nav a[data-view=inside]').click()")
     page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
     assert page.run("document.querySelectorAll('.inside tbody tr').length") == 1      # even_pairs has one slot
@@ -275,7 +275,7 @@ def look_inside(page):
 
 
 def dispersion(page):
-    """Dispersion is measured, and attention sharpened and aligned."""
+    """Dispersion is measured; attention is sharpened and aligned."""
     page.run("document.querySelector('nav a[data-view=dispersion]').click()")
     page.until("document.querySelector('.dispersion .verdict')?.textContent.startsWith('as trained')", 60)
     page.click("Align")
@@ -285,7 +285,7 @@ def dispersion(page):
 
 
 def positions(page):
-    """Two schemes, their difference, wavelengths; at 512 slots, too."""
+    """Two schemes, their difference, and wavelengths, also at 512 slots."""
     page.follow("#view=positions&matrix=alibi&beside=alibi:symmetric&time=32")
     page.until("document.querySelectorAll('.scale')[2]?.textContent")
     assert not page.run("document.querySelectorAll('.matrix-card')[2].hidden")
@@ -298,7 +298,7 @@ def positions(page):
 
 
 def write_your_own(page):
-    """Laws are checked while one types; an error names its column; positions and frequencies race."""
+    """Laws are checked while one types; an error names its column; positions and frequencies can race."""
     page.follow("#view=own")
     for text, words in bad["expressions"]:
         put(page, "textarea", text)
@@ -318,7 +318,7 @@ def write_your_own(page):
 
 
 def bad_links(page):
-    """Each bad link gives one clear sentence, and the page works on; with expressions and files there are over 30."""
+    """Each bad link gives one clear sentence, and the page works on; all bad inputs together are more than 30."""
     assert all(len(bad[kind]) > 4 for kind in ("links", "expressions", "frequencies", "files"))
     assert sum(map(len, bad.values())) > 30
     page.follow("#view=start")
@@ -327,7 +327,7 @@ def bad_links(page):
         page.until("document.getElementById('said').textContent")
         assert words in page.text("#said"), f"{link}: {page.text('#said')}"
         assert page.run("document.querySelectorAll('main .view').length") == 1
-    page.run("location.hash = '#steps=-7', history.replaceState(null, '', '#view=start')")  # the page's own, in between
+    page.run("location.hash = '#steps=-7', history.replaceState(null, '', '#view=start')")  # the page's link comes between
     page.said("steps = “-7”")
     assert page.run("location.hash") == "#steps=-7"
     page.run("location.hash = '#view=race&task=sorting&lane=ropes~sequence~hot~1'")
@@ -358,7 +358,7 @@ def readable(page):
 
 
 def without_webassembly(file):
-    """Without WebAssembly one sentence says so, and the curves are there nevertheless."""
+    """Without WebAssembly one sentence says so, and the curves are still there."""
     with Page(file, script="delete globalThis.WebAssembly") as page:
         page.show(ready=False)
         page.said("has no WebAssembly")
@@ -384,7 +384,7 @@ def main(file, part=""):
                 test(file if test is without_webassembly else page)
                 assert not page.messages, f"the console says {page.messages}"
                 asked = [url for url in page.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]
-                assert not asked, f"it asked the network for {asked}"
+                assert not asked, f"the page requested {asked} from the network"
                 good += 1
                 print(f"ok      {test.__name__} ({time.perf_counter() - began:.1f} s): {test.__doc__}", flush=True)
             except Exception:  # noqa: BLE001

@@ -91,7 +91,7 @@ test('a curve that lies on another leaves gaps for it', () => {
   const low = [[[0, .011]], [[0, .012]]].map((points, n) => ({name: '', color: `c${n}`, points}));
   assert.equal(gaps(chart({log: true, y_low: .01, curves: low}), 1), '');  // 1 of 1,000 of a linear axis
 });
-test('bands, faint lines, areas and baselines have looks of their own', () => {
+test('bands, faint lines, areas and baselines are drawn differently', () => {
   const curves = [
     {name: 'a', color: 'c1 again1', points: flat, behind: flat, band: [[0, .4, .6], [4, .3, .7]]},
     {name: 'b', color: 'c2', points: flat, filled: true},
@@ -102,7 +102,7 @@ test('bands, faint lines, areas and baselines have looks of their own', () => {
     assert.equal(count(drawn, `class="${look}"`), 1, look);
 });
 
-test('a table writes numbers by the form of their column and names them in a narrow window', () => {
+test('a table formats numbers by their column, and labels them in a narrow window', () => {
   const columns = [
     {name: 'run', kind: 'text'}, {name: 'tokens', form: 0, group: 'long', full: 'long: length'},
     {name: 'score', form: 'percent', kind: 'score', group: 'long'}, {name: 'loss', form: 4}

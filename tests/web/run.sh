@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The page of tools/web: its modules under node, then the page in headless Chromium. Each ends with a line that ./dev
-# test counts.     usage: run.sh PAGE.html POSLAB
+# Tests the page of tools/web: its modules under node, then the page in headless Chromium. Each part ends with a line
+# that ./dev test counts.     usage: run.sh PAGE.html POSLAB
 here=$(dirname "${BASH_SOURCE[0]}") status=0
 said=$(node --test --test-reporter=tap "$here"/{modules,lanes,home,pages}.mjs)
 grep -E -A8 '^ *not ok' <<< "$said"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes pictures of every part of the page and every scene of the lecture, for inspection: PNG, 1280 and 390 pixels
+"""Takes pictures of every part of the page and every scene of the lecture, to be looked at: PNG, 1280 and 390 pixels
 wide, light and dark.     usage: shots.py PAGE.html FOLDER [PART OF A NAME]
 """
 
@@ -12,7 +12,7 @@ from page import SMALL, VIEWS
 from visitor import Page
 
 SIZES = {1280: 720, 390: 844}
-READY = {  # for views of which more than the view itself must be there
+READY = {  # what must be there, for views that fill up later
     "start": "document.querySelector('.lane .reads .share')?.textContent",
     "inside": "document.querySelector('.inside .verdict')?.textContent.includes('right')",
     "dispersion": "document.querySelector('.dispersion .verdict')?.textContent.startsWith('as trained')",
@@ -21,7 +21,7 @@ READY = {  # for views of which more than the view itself must be there
 
 
 def parts():
-    """(name, link, view)"""
+    """(name, link, view) of each picture."""
     for view in VIEWS:
         if view != "lecture":
             yield view, f"#view={view}", view
@@ -50,7 +50,7 @@ def main(file, folder, wanted=""):
                         page.click("Train all")
                         page.until("[...document.querySelectorAll('.status')].every(s => s.textContent[0] === 't')", 90)
                     time.sleep(.3)
-                    # The picture of a scene is one screen; that of other parts is the whole page.
+                    # A scene's picture is one screen; pictures of other parts have the whole page.
                     whole = page.run("document.documentElement.scrollHeight")
                     clip = {"x": 0, "y": 0, "width": wide, "height": high if view == "lecture" else whole, "scale": 1}
                     data = page.call("Page.captureScreenshot", format="png", captureBeyondViewport=view != "lecture",

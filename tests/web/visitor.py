@@ -1,5 +1,5 @@
-"""A visitor of the page in headless Chromium, who presses, types, drops and reads; and the page's requests to the
-network."""
+"""A visitor of the page in headless Chromium, who presses, types, drops and reads; and the network requests of the
+page."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ import browser
 
 
 class Page(browser.Page):
-    """A page of ours, with all its requests to the network."""
+    """A page of ours, with all its network requests."""
 
     def __init__(self, file, width=1280, height=900, script="", **more):
         self.file, self.requests, self._trace = file, [], None
@@ -32,7 +32,7 @@ class Page(browser.Page):
         return got
 
     def trace(self, seconds, *categories):
-        """The events of the browser's own tracing, of all its processes, in so many seconds from now."""
+        """The events of the browser's own tracing, in all its processes, during this many seconds from now."""
         self._trace, self._traced = [], False
         self.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": categories})
         time.sleep(seconds)
@@ -48,7 +48,7 @@ class Page(browser.Page):
             self.until("performance.getEntriesByName('engine ready').length", 60)
 
     def follow(self, link):
-        """A link within the page, whose engine need not be unpacked again if the page is there."""
+        """Follows a link within the page; if the page is already there, its engine is not unpacked again."""
         if not self.run("document.querySelector('main .view')"):
             return self.show(link)
         if self.run("location.hash") == link:
@@ -60,7 +60,7 @@ class Page(browser.Page):
         return self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
 
     def click(self, words, within="document"):
-        """Clicks the button of that name."""
+        """Clicks the button with this name."""
         done = self.run(f"""(() => {{
             const name = b => b.getAttribute('aria-label') ?? b.textContent;
             const all = [...{within}.querySelectorAll('button')];
@@ -82,7 +82,7 @@ SET = """{{ const found = document.querySelectorAll({what})[{at}];
 
 
 def put(page, what, value, at=0, event="input"):
-    """Puts a value into control number `at` of those that a selector finds."""
+    """Puts a value into control number `at` of those that the selector finds."""
     page.run(SET.format(what=json.dumps(what), value=json.dumps(value), event=json.dumps(event), at=at))
 
 
