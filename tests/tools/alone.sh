@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that each header and each source compiles alone. The builds precompile headers and compile neighbouring sources
-# as one, which hides a missing include, as does a C++ library whose headers include each other. Each file is parsed by
-# itself, without output. CXX names the compiler, with its options:
+# as one, which hides missing includes; so does a C++ library whose headers include each other. Each file is parsed by
+# itself, without output. CXX names the compiler and its options:
 #   CXX='clang++-19 -stdlib=libc++' tests/tools/alone.sh
 # usage: tests/tools/alone.sh [FILE...]     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
@@ -22,7 +22,7 @@ alone() {   # FILE
 export -f options alone
 
 if (($#)); then files=("$@")
-else mapfile -t files < <(git ls-files '*.h' '*.cpp' | grep -vE "$unread|/exceptions_wasm")   # of no processor here
+else mapfile -t files < <(git ls-files '*.h' '*.cpp' | grep -vE "$unread|/exceptions_wasm")   # for no processor here
 fi
 mapfile -t failed < <(printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'alone "$1"' alone {})
 for file in "${failed[@]}"; do

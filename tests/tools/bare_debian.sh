@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# In a bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with
-# a trap in place of every package manager. Needs root and debootstrap; mirror and proxy are those of this machine.
+# In a bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed. Then both once more, with
+# a trap in place of every package manager. Needs root and debootstrap; uses this machine's mirror and proxy.
 # usage: tests/tools/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -11,7 +11,7 @@ stop() { echo "bare_debian: $*" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || stop 'a chroot needs root'
 command -v debootstrap > /dev/null || stop 'no debootstrap here: apt-get install debootstrap'
 
-# In our own mount namespace, mounts in the chroot disappear with it, however we end.
+# In a mount namespace of our own, mounts in the chroot disappear with it, however we end.
 [[ ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$folder"
 
 seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
@@ -20,11 +20,11 @@ seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
 make_bare_root "$folder"
 seconds 'a base system of Debian 12'
 
-[[ -z $(git status --porcelain) ]] || echo 'bare_debian: uncommitted changes are not tried'
+[[ -z $(git status --porcelain) ]] || echo 'bare_debian: uncommitted changes are not tested'
 git clone --quiet --no-hardlinks "$source" "$root/root/poslab"
 inside dpkg-query -W -f '${Package}\n' > "$folder/before"
 
-try() {   # WHAT: the two commands of the README
+try() {   # WHAT: runs the two commands of the README
   local command
   for command in demo test; do
     SECONDS=0
@@ -36,7 +36,7 @@ try first
 inside dpkg-query -W -f '${Package}\n' > "$folder/after"
 echo "bare_debian: packages before $(wc -l < "$folder/before"), after $(wc -l < "$folder/after")"
 
-# The trap: a call to one of these is recorded, and fails.
+# The trap: a call of one of these programs is recorded, and fails.
 for manager in apt apt-get apt-cache aptitude dpkg dpkg-deb dpkg-query; do
   rm -f "$root/usr/bin/$manager"
   printf '#!/bin/sh\necho "$0 $*" >> /root/called\nexit 99\n' > "$root/usr/bin/$manager"

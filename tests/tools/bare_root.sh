@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# Sourced by the tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. Mirror and proxy
-# are those of this machine. `root` is the chroot's folder; `inside COMMAND...` runs a command there.
+# Sourced by tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. The mirror and the
+# proxy are this machine's. `root` is the chroot's folder; `inside COMMAND...` runs a command there.
 
 inside() {
   chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     DEBIAN_FRONTEND=noninteractive ${proxy:+http_proxy="$proxy"} "$@" < /dev/null
 }
 
-# FOLDER [SUITE]: makes a new $root in FOLDER, for this process alone, of Debian 12, from FOLDER/base.tar. The first
-# process makes base.tar, and all others wait for it.
+# FOLDER [SUITE]: makes a new $root in FOLDER, only for this process, with Debian 12, from FOLDER/base.tar. The first
+# process makes base.tar; all others wait for it.
 make_bare_root() {
   local base=$1/base suite=${2:-bookworm} mirror file making old
   root=$1/root.$$ proxy=${http_proxy:-}

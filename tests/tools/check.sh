@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by the tests that are shell scripts. The output of a check is in the file `output` of the working folder until
-# the next check.
+# Sourced by the tests that are shell scripts. A check's output is in the file `output` of the working folder until the
+# next check.
 
 good=0 bad=0
-# grep -q at the end of a pipe, except that it reads to the end: grep -q stops at the first match, and the writer then
-# gets a signal, which pipefail counts as a failure.
+# Like grep -q at the end of a pipe, but reads to the end: grep -q stops at the first match, and the writer then gets a
+# signal, which pipefail counts as a failure.
 finds() { grep "$@" | cat > /dev/null; }
 
 # Makes a folder, which is removed when the script ends, and enters it.

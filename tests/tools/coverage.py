@@ -3,10 +3,9 @@
 
 usage: tests/tools/coverage.py BUILD
 
-BUILD is the preset coverage, compiled by clang with counters, whose tests have run. Writes build/coverage.md: every
-line that no test reached, and every condition that was only ever true or only ever false, with the reasons from this
-file. Each folder gets a row in bench/results/coverage.csv, from which results/readme.py makes a table of
-docs/testing.md.
+BUILD is the preset coverage, compiled by clang with counters, after its tests have run. Writes build/coverage.md: every
+line that no test reached, and every condition that was always true or always false, with the reasons from this file.
+Each folder gets a row in bench/results/coverage.csv, from which results/readme.py makes a table in docs/testing.md.
 """
 import json
 import pathlib
@@ -22,7 +21,7 @@ page = root / "build/coverage.md"
 folders = ["core", "autograd", "encodings", "nn", "tasks", "experiment"]
 llvm = "-19"
 
-# Reasons why this build's unit tests do not reach a line; the first that matches its file counts.
+# The reasons why this build's unit tests do not reach a line; the first one that matches its file counts.
 gpu, isas, python = ("a GPU's: `./dev test release` has the emulated one",
                      "of instruction sets that this build or machine lacks",
                      "for Python and the shell, whose tests are not counted")
@@ -33,14 +32,14 @@ reasons = [
      r"encodings/(sinusoid|explicit_weights)|nn/(block|transformer)", gpu),
     (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
     (r"core/cpu/attention/narrow_pairs", isas),
-    (r"encodings/checks/checks", "of a scheme that says of itself what is not so"),
+    (r"encodings/checks/checks", "of a scheme that declares false laws"),
     (r"encodings/picture|nn/feed_forward", for_compiler),
     (r"core/(platform/runs_here|kernels\.cpp)", isas),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"core/tensor|autograd/tape|experiment/(.*learner|strings|language/)", python),
     (r"core/profile", "of benches and `POSLAB_DEBUG=2` in programs that run on: tests/tools/smoke.sh"),
 ]
-# The reasons why a condition was always true or always false; the first that matches "FILE: CONDITION" counts.
+# The reasons why a condition was always true or always false; the first one that matches "FILE: CONDITION" counts.
 reasons_of_conditions = [
     (r".*: .*(sizeof\(real\)|\bexact$)", "of the double build: `./dev test double`"),
     (r".*: .*(__builtin_cpu_supports|runs_here\(|registers ==|lanes [<>]|\bisa\b|compiler\(\))|"
@@ -58,20 +57,20 @@ reasons_of_conditions = [
      r"(x [<>=]+ (0|infinity|top)|u > 0|u < 1e-8f|(s|both|share|e|sum) == 0|tiny|near|masked|hidden|size < 0\.625f|"
      r"v > 0|larger|p ([<>]|!=) (least|most|p)|at\.slopes|top == (neg_infinity|max_lanes.*)|"
      r"\(quarter & \d\) != 0|\(\(column.*|(lane_numbers|first_lanes)\(.*\).*)$",
-     "of vectors: each lane chooses, and nothing branches"),
-    (r"core/platform/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
-    (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
+     "of vectors: each lane chooses, and there is no branch"),
+    (r"core/platform/parallel\.cpp: !cursor_\.compare", "only if two threads meet by chance"),
+    (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called without a gradient, but ops never do that"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
     (r".*: ([NS] == \d|reals_per_pair == \d|reverse|i >= by|kind\(\).*|max_rows.*)$",
      "known when it is compiled, in each form of a template"),
-    (r".*: .*cancelled\(\)$", "where Ctrl-C comes by chance"),
-    (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "where rounding leaves something over, by chance"),
+    (r".*: .*cancelled\(\)$", "only if Ctrl-C comes by chance at that moment"),
+    (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "only if rounding by chance leaves a remainder"),
     (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
-    (r"encodings/checks/checks", "of a scheme that breaks the laws, or says of itself what is not so"),
+    (r"encodings/checks/checks", "of a scheme that breaks the laws, or declares false ones"),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"autograd/tape\.cpp|experiment/(strings|language/language|language/inside|.*learner)\.cpp", python),
-    (r"core/(profile|platform/parallel|debug)", "of programs that are told by the environment: tests/tools/smoke.sh"),
-    (r"core/params\.cpp: :|.*: (:|n <= g\.count|sweep < 50|found == table)", "a loop that never ends by itself"),
+    (r"core/(profile|platform/parallel|debug)", "of programs with settings in the environment: tests/tools/smoke.sh"),
+    (r"core/params\.cpp: :|.*: (:|n <= g\.count|sweep < 50|found == table)", "the loop always ends elsewhere"),
 ]
 missing = "a test is missing"
 
@@ -81,8 +80,8 @@ def run(*words, **more):
 
 
 def counts(build):
-    """{file: (lines {number: times}, outcomes {place in the source: times in each instance of a template})} for all
-    tests and the programs that they start. A condition has two outcomes."""
+    """{file: (lines {number: times}, outcomes {place in the source: times in each instance of a template})}, summed
+    over all tests and the programs that they start. A condition has two outcomes."""
     run("llvm-profdata" + llvm, "merge", "-sparse", *map(str, (build / "profile").glob("*.profraw")), "-o",
         build / "all.profdata")
 
@@ -122,7 +121,7 @@ def why(some, text):
 
 
 def rows(by_reason):
-    """{(file, reason): what} -> rows of a table; entries without a reason come last"""
+    """{(file, reason): what} -> the rows of a table; entries without a reason come last."""
     ordered = sorted(by_reason.items(), key=lambda row: (row[0][1] == missing, row[0]))
     return "".join(f"| `{file}` | {what} | {reason} |\n" for (file, reason), what in ordered)
 
@@ -136,7 +135,7 @@ def keep_folders(files):
         each = [time > 0 for _, some in of for times in some.values() for time in times]
         row = {"folder": folder}
         for name, some in {"lines": lines, "branches": once, "forms": each}.items():
-            row |= {name: len(some), f"{name}_percent": 1000 * sum(some) // len(some) / 10}  # 100.0 are all
+            row |= {name: len(some), f"{name}_percent": 1000 * sum(some) // len(some) / 10}  # 100.0: all
         keep_row(root / "bench/results/coverage.csv", row, tree)
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Tests ./dev build without root and sudo: it names missing packages and the command with which root installs them, goes
-# on without them, and names them again if the build fails; a sudo that refuses gives the same. An unknown word gets
-# one line with a guess. A tree that was copied or moved with its build/ and virtual environments is configured again. A
-# command that is in tools/ is named. All files run in bash 3.2, as on macOS.
+# on without them, and names them again if the build fails; a sudo that refuses gives the same. An unknown word gets one
+# line with a guess. A tree that was copied or moved with its build/ and virtual environments is configured again. If a
+# word is a command in tools/, the message says so. All scripts run in bash 3.2, as on macOS.
 # shellcheck disable=SC2034,SC2086           # status and purpose are in conditions for eval; a line is words
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 
-# Syntax of bash 4 or later. In 3.2 an empty array counts as unset; all arrays but these have an element.
+# Syntax of bash 4 or later. In 3.2 an empty array counts as unset; all arrays except these always have an element.
 later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
 arrays='"\$\{(mode|more|mine|kept|of_double|options|files|unit)\[@\]\}"'
 too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
@@ -17,7 +17,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 scripts=("$source"/{dev,bench/run.sh,tests/tools/parts.sh,tests/tools/lines.sh,tools/setup.sh})
 while read -r script; do scripts+=("$script"); done < <(find "$source/tools" -type f ! -name '*.*')
-if too_new "${scripts[@]}"; then echo 'tests/tools/dev.sh: bash 3.2 has none of that'; exit 1; fi
+if too_new "${scripts[@]}"; then echo 'tests/tools/dev.sh: bash 3.2 lacks this syntax'; exit 1; fi
 for line in 'mapfile -t a < b' 'a=("${b[@]}")'; do
   echo "$line" > line
   too_new line > /dev/null || { echo "tests/tools/dev.sh: does not see: $line"; exit 1; }
@@ -53,7 +53,7 @@ build
 expect '((status != 0))'
 expect 'tail -n 1 said | grep -q "that failed; what is not found here: .*g++"'
 
-stub id 'echo 0'                                 # root stops, as it could have been installed
+stub id 'echo 0'                                 # root stops, because root could have installed it
 stub cmake 'echo "$*" >> called'
 build
 expect '((status != 0)) && [[ ! -e called ]]'
@@ -94,7 +94,7 @@ for line in 'help build' 'build --help' 'help test' 'help bench' 'help demo' 'he
   expect '[[ -s said ]]'
 done
 expect '(($(wc -l < "$source/dev") <= 260))'
-# Each command in tools/ is executable and begins with a description; each purpose that is asked for is listed.
+# Each command in tools/ is executable and begins with a description; each requested purpose is listed.
 while read -r tool; do
   expect '[[ -x $source/tools/$tool && $(sed -n 2p "$source/tools/$tool") == "# "[A-Z0-9]* ]]'
 done < <(cd "$source/tools" && find . -type f ! -name '*.*')
@@ -102,7 +102,7 @@ while read -r purpose; do
   expect 'grep -qE "^[^#].* $purpose( |$)" "$source/tools/packages.txt"'
 done < <(grep -hoE '(^|[({] ?|&&) *needs [a-z ]+' "${scripts[@]}" | sed 's/.*needs//' | tr ' ' '\n' | grep . | sort -u)
 
-# A build folder and a virtual environment from another path.
+# A build folder and a virtual environment that come from another path.
 stub cmake 'echo "$*" >> called; mkdir -p build/release
   echo "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/build/release" > build/release/CMakeCache.txt'
 ln -s "$(type -P mkdir)" bin
@@ -131,6 +131,6 @@ expect '[[ $(cat "a copy/.venv-x/lib/python3.1/site-packages/torch.pth") == "$PW
 expect '[[ $(cat "a copy/.venv-x/pyvenv.cfg") == *" $PWD/a copy/.venv-x" ]]'
 
 eval "$(sed -n '/^present() {/,/^}/p' "$source/tools/setup.sh")"
-expect 'PATH=$PWD/bin present ldconfig'           # of /sbin, where the PATH of a user does not look
+expect 'PATH=$PWD/bin present ldconfig'           # it is in /sbin, which is not in a user's PATH
 expect '! PATH=$PWD/bin present no-such-command'
 echo 'tests/tools/dev.sh: a build without root, slips of the keyboard, a copied tree, bash 3.2'

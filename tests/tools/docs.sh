@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
-# heading, the README stays short, and code blocks marked ```sh run work: those of a page in order, in a folder of their
-# own. Numbers of schemes and the like are right. docs/own_scheme.md works.
+# Checks the Markdown pages: every relative link and every #anchor resolves; every "spec A.1" that a comment cites is a
+# heading; the README stays short; the code blocks marked ```sh run work, those of one page in order, in a folder of
+# their own; numbers of schemes and the like are right; docs/own_scheme.md works.
 # usage: tests/tools/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 
 mapfile -t pages < <(find . -name '*.md' -not -path './build/*' -not -path './runs/*' -not -path './.*' | sort)
 
-# The anchors that GitHub makes from the headings of a page: small letters, no punctuation, hyphens for spaces. ASCII.
+# The anchors that GitHub makes from a page's headings: lower case, no punctuation, hyphens for spaces. ASCII only.
 anchors() {   # PAGE
   awk '
     /^ *```/ { code = !code; next }
@@ -74,8 +74,8 @@ cited() (
   return $lost
 )
 
-# Finds lines that GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for
-# a break. Rewrapping a paragraph may put the % of "95 %" there.
+# Finds lines that GitHub shows but the site leaves out: MyST treats a line that begins with % as a comment, and +++ as
+# a break. Rewrapping a paragraph may put the % of "95 %" at the beginning of a line.
 shown() (
   cd "$source" || exit
   awk '
@@ -93,19 +93,19 @@ short() {   # the README: 200 lines of 120 columns
 
 release_notes() { [[ $(wc -l < "$source/CHANGELOG.md") -le 60 || $(git -C "$source" tag) ]]; }
 
-one_version() {   # CMake's is the newest of the changelog
+one_version() {   # CMake's version is the newest in the changelog
   local newest
   newest=$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$source/CHANGELOG.md" | head -n 1)
   echo "CHANGELOG.md begins with version $newest"
   grep -F "VERSION $newest " "$source/CMakeLists.txt"
 }
 
-# The numbers of schemes and samplers, in every page that states them in these words.
+# The numbers of schemes and samplers, in every page that states them in the words below.
 counts() (
   cd "$source" || exit
   local lost=0
   total() { "$program" list "$1" | grep -c '^[a-z0-9_]'; }
-  newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # numbers of older versions stay
+  newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # numbers of older versions may stay
   are() {   # NUMBER PATTERN: what the pattern finds is this number
     local found page line number
     found=$(grep -HnoP "$2" README.md docs/*.md; newest | grep -noP "$2" | sed 's/^/CHANGELOG.md:/')
@@ -124,7 +124,7 @@ counts() (
   return $lost
 )
 
-# Lines below "$ poslab ..." in a block have to be output of the command.
+# Lines below "$ poslab ..." in a block must be output of the command.
 printed() {
   local page line output='' lost=0
   for page in "${pages[@]}"; do
@@ -153,10 +153,10 @@ for page in "${pages[@]}"; do
 done
 check 'every part of the spec that comments cite is a heading' cited
 check 'the numbers of schemes, samplers, policies and published cases are right' counts
-check 'sentences with figures say what the data says, and old results that they are' \
+check 'sentences with figures agree with the data, and old results are marked as old' \
   python3 "$source/results/sentences.py"
-check 'tables between marks are those of the data' python3 "$source/results/readme.py" --check
-check 'no line of a page is a comment to the site' shown
+check 'tables between marks agree with the data' python3 "$source/results/readme.py" --check
+check 'the site leaves out no line of a page as a comment' shown
 check 'README.md has at most 200 lines of 120 columns' short
 check 'docs/own_scheme.md works as it stands' "$source/tests/tools/own_scheme.sh" "$(dirname "$program")"
 check 'CHANGELOG.md has at most 60 lines before the first tag' release_notes

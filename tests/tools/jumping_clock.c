@@ -1,5 +1,5 @@
-// A system clock that jumps. tests/tools/torture.py loads it before all libraries (LD_PRELOAD). Each reading is another
-// time between 1971 and 2100, later or earlier than the last one. Clocks that measure durations are not changed.
+// A system clock that jumps. tests/tools/torture.py loads it before all libraries (LD_PRELOAD). Each reading gives
+// another time between 1971 and 2100, later or earlier than the last. Clocks that measure durations are unchanged.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>

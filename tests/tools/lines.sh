@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that no line is wider than 120 columns, that no commit that main lacks has a subject of more than 72, and that
+# Checks that no line is wider than 120 columns, that the subjects of commits that main lacks have at most 72, and that
 # the pages of docs/ have at most 37,100 words written by hand.
 # usage: tests/tools/lines.sh [columns | subjects | words]
 set -euo pipefail
@@ -12,7 +12,7 @@ columns() {
   [[ -z $wide ]] || { echo "wider than 120 columns:"$'\n'"$wide" >&2; return 1; }
 }
 
-subjects() {   # without a history there are none
+subjects() {   # passes if there is no history
   local base long
   base=$(git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main 2> /dev/null) || return 0
   long=$(git log --format='%h %s' "$base..HEAD" | LC_ALL=C.UTF-8 grep -E '^[0-9a-f]+ .{73}') || return 0
@@ -20,7 +20,7 @@ subjects() {   # without a history there are none
   return 1
 }
 
-words() {   # without pages of results, by papers/. A page with a template counts as its template, without made tables
+words() {   # without pages of results and tables, which are made; a page with a template counts as its template
   local page count
   count=$(for page in docs/*.md; do
             [[ $page != docs/results* ]] || continue

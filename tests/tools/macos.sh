@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the program is valid C++ for macOS: clang parses all of its sources for Apple's processors, with the
-# headers of macOS and the C++ library from zig (.venv-portable). Nothing is linked, as the libraries are Debian's, and
+# Checks that the program is valid C++ for macOS: clang parses all its sources for Apple's processors, with the headers
+# of macOS and the C++ library from zig (.venv-portable). Nothing is linked, because the libraries are Debian's, and
 # nothing runs. For other libraries this machine's headers are used.
 # usage: tests/tools/macos.sh BUILD     BUILD has the list of sources; ends with a line in doctest's form
 set -uo pipefail
@@ -19,7 +19,7 @@ done
 compiler=("$source/.venv-portable/bin/python" -m ziglang c++ -target aarch64-macos -std=gnu++20 -fsyntax-only -Wno-psabi
           -include cfloat -I"$source" -I"$build/made" -isystem "$folder/include" -DFMT_HEADER_ONLY
           -DPOSLAB_ISA=baseline "-DPOSLAB_ISAS=ISA(baseline)" "-DPOSLAB_KERNEL=")
-parses() {   # FILE; zig complains that there is no object, which clang does not write here
+parses() {   # FILE; zig complains about a missing object, which clang does not write here
   "${compiler[@]}" "$1" 2>&1 < /dev/null | grep -v 'failed to rename' > said || true
   cat said
   ! grep -q 'error:' said

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs docs/own_scheme.md step by step: its files and its blocks `sh`, in a copy of the files that they touch. There,
+# Runs docs/own_scheme.md step by step, its files and its `sh` blocks, in a copy of the files that they touch. There,
 # ./dev build compiles only the new scheme and the list of schemes, and links them with the objects of BUILD; ./dev test
-# only compares with golden files. Before that, the template with its holes must not compile, and must name them.
+# only compares with golden files. First it checks that the template does not compile with its holes, and names them.
 # usage: tests/tools/own_scheme.sh BUILD      where poslab_program was built
 set -euo pipefail
-export OMP_NUM_THREADS=1                         # for NumPy, whose matrices are small here
+export OMP_NUM_THREADS=1                         # for NumPy: the matrices are small
 build=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 page=$source/docs/own_scheme.md
@@ -21,15 +21,15 @@ cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 
-# Compiles FILE to OBJECT as CMake compiles AS, a source of TARGET, but without the optimization that takes most of the
-# time.
+# Compiles FILE to OBJECT as CMake compiles AS, a source of TARGET, but without the optimization, which takes most of
+# the time.
 compile() {   # TARGET AS FILE OBJECT
   local command
   command=$(ninja -C "$build" -t commands "CMakeFiles/$1.dir/$2.o" | tail -n 1)
   command=${command//"CMakeFiles/$1.dir/$2.o"/"$4"}
   (cd "$build" && bash -c "${command/" $source/$2"/" $3"} -Og")
 }
-link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects alone unless it is a poslab itself
+link() {   # PROGRAM OBJECT...: as CMake links poslab; unless PROGRAM is a poslab, from these objects alone
   local command to=$1 of
   shift
   command=$(ninja -C "$build" -t commands poslab | tail -n 1)
@@ -68,7 +68,7 @@ for ((n = 1; n <= holes; ++n)); do
 done
 rm encodings/mine.cpp
 
-# Runs the blocks `sh`; before a block that needs them, the page's files are written.
+# Runs the `sh` blocks; before a block that needs the page's files, they are written.
 fill() {
   local n
   for ((n = 1; n <= holes; ++n)); do
@@ -86,13 +86,13 @@ for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do
 done
 [[ -s mine.html && -s runs/mine.html ]]
 
-# A scheme that changes nothing for the strings of the checks: they report it, with the remedy.
+# A scheme that changes nothing for the short strings of the checks: the checks report it, with the remedy.
 sed -i 's/std::log1p(std::abs(d))/std::max(0.0, std::abs(d) - 20)/' encodings/mine.cpp
 build_here
 if build/release/poslab check mine > blind; then echo 'a scheme that does nothing in six slots passes'; exit 1; fi
 grep -q 'no difference where there should be one' blind
 grep -q 'follow the trained length, by window_option() of encodings/windows.h' blind
-# If that length follows the trained length, as a window's does, all laws hold; the cached table's name has the option.
+# If its length follows the trained length, like a window's, all laws hold; the cached table's name has the option.
 sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/(p, "mine"/(p, fmt::format("mine {}", steepness)/' \
   -e 's/\[\](double d, int)/[w = steepness](double d, int)/' \
   -e 's/{"steepness", 1\., {0, 100}, /window_option("steepness", "0.5L", /' \

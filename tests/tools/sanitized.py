@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Keeps the counts of ./dev test asan or tsan in bench/results/sanitizers.csv, from which results/readme.py writes a
-table of docs/testing.md: sanitized.py PART PASSED FAILED SECONDS [PART...], in processor seconds."""
+table in docs/testing.md. usage: sanitized.py PART PASSED FAILED SECONDS [PART...], in processor seconds."""
 
 import pathlib
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that each folder is within its budget of lines, tools/size.txt. Only files that git knows count.
-# usage: tests/tools/size.sh [--write]     --write lowers each budget to the lines that there are, and raises none.
+# Checks that each folder is within its budget of lines, tools/size.txt. Only files that git tracks count.
+# usage: tests/tools/size.sh [--write]     --write lowers each budget to the present number of lines, and raises none.
 # Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
@@ -38,7 +38,7 @@ some, or raise the budget and say in the commit what the lines are for"
   printf '%-16s %-8s %6d\n' "$folder" "$language" $((there < budget ? there : budget))
 done < tools/size.txt > "$lowered"
 
-# C++ in a folder without a budget would grow unnoticed.
+# Otherwise C++ in a folder without a budget would grow unnoticed.
 for folder in $(git ls-files -- '*.cpp' '*.h' '*.cu' '*.cuh' | cut -d/ -f1 | sort -u); do
   grep -qE "^$folder(/[a-z]+)? +(c\+\+|any) " tools/size.txt && continue
   fault "$folder has C++ but no budget; give it one in tools/size.txt"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a sweep on a real Slurm: munge and a cluster of this machine alone, with its own configuration and state in a
-# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 and submitted again, and another requeued
-# as at the end of its time limit. Results must equal those of an uninterrupted run. Needs root, slurm-wlm and munge,
-# but no systemd.
+# Runs a sweep on a real Slurm: munge and a cluster of only this machine, with configuration and state in a temporary
+# folder. There are 30 trials in 3 shards; one shard's job is killed with -9 and submitted again, another is requeued as
+# at the end of its time limit. Results must equal those of an uninterrupted run. Needs root, slurm-wlm and munge, but
+# no systemd.
 # usage: tests/tools/slurm.sh PROGRAM     Ends with a line in doctest's form.
 set -uo pipefail
 program=$(realpath "$1")
@@ -78,7 +78,7 @@ slurmd -D -f "$SLURM_CONF" > slurm/slurmd.log 2>&1 &
 daemons+=($!)
 idle() { [[ $(sinfo --noheader --format %T 2> /dev/null) == idle ]]; }
 if ! until_true 60 idle; then
-  echo 'slurm.sh: Slurm does not come up here:' >&2
+  echo 'slurm.sh: Slurm does not start here:' >&2
   tail -n 15 munge/said munge/log slurm/*.log >&2
   exit 1
 fi
@@ -104,10 +104,10 @@ seeds = 15
 END
 plan() { "$program" sweep plan sweep.toml > plan.jsonl && [[ $(wc -l < plan.jsonl) == 30 ]]; }
 check 'a plan of 30 trials' plan
-check 'run straight' "$program" sweep run plan.jsonl --out straight --jobs "$(nproc)" --threads 1
+check 'the sweep runs without interruption' "$program" sweep run plan.jsonl --out straight --jobs "$(nproc)" --threads 1
 
 submitted() { "$program" sweep submit plan.jsonl --out torn --slurm --shards 3; }
-check 'submitted as an array of 3 shards' submitted
+check 'it is submitted as an array of 3 shards' submitted
 job=$(sed -n 's/^Submitted batch job //p' output)
 
 shard_at() {   # SHARD: the number of its finished trials; a shard is every third line
@@ -135,7 +135,7 @@ check 'its time is nearly up' scancel --batch --signal=USR1 "${job}_2"
 check 'it saves its trials and is in the queue again' until_true 60 requeued
 waits() { is "${job}_2" PENDING; }
 check 'and waits' until_true 60 waits
-check 'it need not wait longer' scontrol update JobId="${job}_2" StartTime=now
+check 'it starts again now' scontrol update JobId="${job}_2" StartTime=now
 
 gone() { [[ -z $(squeue --noheader) ]]; }
 check 'the queue becomes empty' until_true 300 gone
@@ -143,7 +143,7 @@ status_of() { "$program" sweep status plan.jsonl --out "$1" > status && cat stat
 all_done() { status_of torn && grep -qx '  done  *30' status; }
 check 'all 30 trials are done' all_done
 
-same() {   # every file of every trial, except for clock times
+same() {   # compares every file of every trial, except for clock times
   local run file
   for run in straight/*/; do
     run=$(basename "$run")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the command line from end to end on a toy model: list, train, two interruptions, eval, report, and refusals.
-# usage: tests/tools/smoke.sh PROGRAM [SLOWER]     SLOWER: the factor by which steps are slower, as under a sanitizer;
-# long runs, which are interrupted, have fewer steps by that factor. Ends with a line in doctest's form, for ./dev test.
+# usage: tests/tools/smoke.sh PROGRAM [SLOWER]     SLOWER: how many times slower steps are, as under a sanitizer; long
+# runs, which are interrupted, have fewer steps by that factor. Ends with a line in doctest's form, for ./dev test.
 set -uo pipefail
 program=$(realpath "$1") slower=${2:-1}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
@@ -9,7 +9,7 @@ source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 . "$source/tests/tools/check.sh"
 scratch
 
-refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stderr that has the words
+refuses() {   # STATUS WORDS COMMAND...: it exits with STATUS, and prints one line with WORDS to stderr
   local status=$1 words=$2 got=0
   shift 2
   "$@" 2> refusal || got=$?
@@ -17,7 +17,7 @@ refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stder
   [[ $got == "$status" && $(wc -l < refusal) == 1 ]] && grep -qF -- "$words" refusal
 }
 lists() {   # KIND COMMAND...: `poslab list KIND` has exactly the names that COMMAND finds in the sources
-  diff <("${@:2}" | sort) <("$program" list "$1" | grep -oE '^[a-z0-9_]+' | sort)   # long rows go on below
+  diff <("${@:2}" | sort) <("$program" list "$1" | grep -oE '^[a-z0-9_]+' | sort)   # long rows continue below
 }
 schemes() { sed -n '/> list = {/,/};/p' "$source/encodings/all.cpp" | grep -oE '[a-z0-9_]+\(\)' | tr -d '()'; }
 named() { (cd "$source/encodings" && sed -nE 's/^ *\{\.name = "([a-z0-9_]+)".*/\1/p' "$@"); }   # FILE...
@@ -45,7 +45,7 @@ check 'bash completes a command' offers sweep swe
 check 'a command of a command' offers collect sweep col
 check 'an option' offers --encoding train --enc
 check 'the name of a task' offers bucket_sort train --steps 3 --task buck
-check 'that of an encoding' offers rope train --encoding ''
+check 'the name of an encoding' offers rope train --encoding ''
 check 'a switch' offers off train --causal o
 check 'a list' offers encodings list enc
 check 'a command to explain' offers reproduce help rep
@@ -73,14 +73,14 @@ check 'all names are offered' names_all
 described() { "$program" complete train --ca | finds $'^--causal\t.*earlier'; }
 check 'with what the help says' described
 nothing() { [[ -z $("$program" complete "$@") ]]; }
-check 'where a number comes nothing is offered' nothing train --steps ''
-check 'nor what begins otherwise' nothing train --task ropes
+check 'for a number nothing is offered' nothing train --steps ''
+check 'nor a word that begins otherwise' nothing train --task ropes
 for shell in zsh fish; do   # where they are installed
   syntax() { "$1" -n <("$program" completion "$1"); }
   ! command -v "$shell" > /dev/null || check "$shell reads its script" syntax "$shell"
 done
 
-# The line that zsh at a terminal completes from LINE at the Tab key, with our script sourced, or found in $fpath.
+# The line that zsh in a terminal makes of LINE at the Tab key, with our script sourced, or found in $fpath.
 zsh_makes() {   # WANTED LINE HOW
   mkdir -p zsh && "$program" completion zsh > zsh/_poslab
   program=$program timeout 30 zsh -f -c '
@@ -101,7 +101,7 @@ if command -v zsh > /dev/null; then
   here='fpath=(${fpath:#*/zsh}); compinit -u -D; source zsh/_poslab'
   check 'zsh completes a command' zsh_makes 'train' 'poslab tra' "$here"
   check 'the name of a task' zsh_makes 'explain task parity_check' 'poslab explain task pari' "$here"
-  check 'also installed, at the first Tab' zsh_makes 'sweep collect' 'poslab sweep col' 'compinit -u -D'
+  check 'also if installed, at the first Tab' zsh_makes 'sweep collect' 'poslab sweep col' 'compinit -u -D'
 fi
 
 toy=(--task even_pairs --encoding relative --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16
@@ -113,17 +113,17 @@ check 'every sampler' lists samplers named samplers_{spread,subset,shifted,segme
 check 'every temperature policy' lists temperatures named temperature.cpp
 
 check 'twenty steps' "$program" train "${toy[@]}" --steps 20 --out twenty
-check 'leave a whole run folder' whole twenty
+check 'leave a complete run folder' whole twenty
 check 'resume of a complete run says so' "$program" resume twenty
 check 'eval at another temperature' "$program" eval twenty --temperature log_n:length=16 --samples 32
 check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 32
-check 'is kept beside' rows twenty '10 11 12 13' eval-lengths-10-13-samples-32.csv
-check 'and leaves eval.csv as it was' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
+check 'is kept in a file of its own' rows twenty '10 11 12 13' eval-lengths-10-13-samples-32.csv
+check 'and leaves eval.csv unchanged' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
 
-# The same run in one go on one thread, and on two threads with two interruptions, each after a checkpoint: one lets it
-# save its state, and one does not.
+# The same run without interruption on one thread, and on two threads with two interruptions, each after a checkpoint.
+# The first interruption lets it save its state, the second does not.
 long=("${toy[@]}" --steps $((12000 / slower)) --checkpoint-every 200 --log-every 200)
-cut_off() {   # SIGNAL STATUS COMMAND...: the run in the folder $cut, or cut
+cut_off() {   # SIGNAL STATUS COMMAND...: stops the run in the folder $cut (default: cut)
   local signal=$1 status=$2 got=0 run=${cut:-cut}
   shift 2
   touch started
@@ -139,49 +139,49 @@ check 'a long run' "$program" train "${long[@]}" --threads 1 --out straight
 check 'the same, stopped' cut_off TERM 143 "$program" train "${long[@]}" --threads 2 --out cut
 check 'resumed and killed' cut_off KILL 137 "$program" resume cut --threads 2
 check 'resumed to its end' "$program" resume cut --threads 2
-check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors cut/checkpoint.safetensors
+check 'it has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors cut/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
 # Windows follow the trained length unless they are set.
 small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-samples 4 --steps 2)
-check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
-check 'the run says which it is' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
-check 'it is one of 5 positions' "$program" train "${small[@]}" --encoding rerope:window=5 --eval-lengths 1:12 \
+check 'a window without a length' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
+check 'the run names the length' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
+check 'it is 5 positions' "$program" train "${small[@]}" --encoding rerope:window=5 --eval-lengths 1:12 \
   --out five
 check 'with the same losses' cmp open/metrics.jsonl five/metrics.jsonl
 says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
   "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, because the longest string has [0-9]* slots'
 }
 sed 's/rerope:window=0.5L/rerope/' open/config.toml > left.toml
-check 'a file leaves it open' "$program" train --config left.toml --out left
-check 'which is the same run' cmp open/config.toml left/config.toml
-check 'a window that is too much' says_unreached "$program" train "${small[@]}" --encoding rerope:window=512 \
+check 'a file without the length' "$program" train --config left.toml --out left
+check 'gives the same run' cmp open/config.toml left/config.toml
+check 'a window that no string reaches' says_unreached "$program" train "${small[@]}" --encoding rerope:window=512 \
   --eval-lengths 1:6 --out wide
 check 'eval says so, too' says_unreached "$program" eval wide
 check 'and show' says_unreached "$program" show rerope:window=512
 told() { local line=$1; shift; "$@" 2>&1 > /dev/null | finds "$line"; }   # LINE COMMAND...: stderr has it
 past=("$program" train "${small[@]}" --eval-lengths 1:6)
-check 'a length that is too much' told '^dynamic_ntk:length=90: length = 90 is not reached' "${past[@]}" \
+check 'a length that no string reaches' told '^dynamic_ntk:length=90: length = 90 is not reached' "${past[@]}" \
   --encoding dynamic_ntk:length=90 --out past
-check 'and of a temperature' told '^llama4:length=90: length = 90 is not reached' "${past[@]}" --encoding rope \
+check 'and one of a temperature' told '^llama4:length=90: length = 90 is not reached' "${past[@]}" --encoding rope \
   --temperature llama4:length=90 --out colder
-check 'and at test' told '^log_n:length=90,only_longer: length = 90 is not reached' "$program" eval colder \
+check 'and one at test' told '^log_n:length=90,only_longer: length = 90 is not reached' "$program" eval colder \
   --test-temperature log_n:length=90,only_longer -o colder.csv
 check 'and a limit of positions' told '^clipped:limit=90: limit = 90 is not reached' "${past[@]}" --encoding rope \
   --positions clipped:limit=90 --out limited
 says_unread() {
   "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'
 }
-check 'positions that nothing reads are told' says_unread "$program" train "${small[@]}" --encoding none \
+check 'positions that nothing reads are reported' says_unread "$program" train "${small[@]}" --encoding none \
   --positions randomized --out unread
 not_open() { ! says_unreached "$program" eval open; }
-check 'but not of one that is reached' not_open
+check 'but not a length that is reached' not_open
 check 'nor are they drawn again' refuses 2 '--samples 5 changes nothing: none reads no positions; leave it out' \
   "$program" ask unread 01 --positions randomized --samples 5
 printf 'task = "even_pairs"\nencoding = "rerope"\nsteps = 2\n' > typed.toml
 typed_file() { [[ $("$program" sweep plan typed.toml) == *'"encoding":"rerope:window=0.5L"'* ]]; }
-check 'a file that a person wrote follows, too' typed_file
+check 'in a hand-written file the window follows the length, too' typed_file
 explains() { [[ $("$program" explain "$1") == "$1"[:\ ]* ]]; }
 for one in rope bucket_sort randomized log_n 'rope|none' rerope:window=0.5L; do
   check "explain $one needs no kind" explains "$one"
@@ -190,7 +190,7 @@ fails_beyond() { "$program" explain rope | grep -q 'Beyond the trained length it
 check 'explain rope says why it fails beyond the trained length' fails_beyond
 
 demo=("$program" demo --out shown --layers 1 --heads 2 --d-model 16 --eval-lengths 8:24 --eval-samples 4)
-drawn_twice() {   # it trains once and draws twice; with other options it leaves the run alone
+drawn_twice() {   # it trains once and draws twice; with other options it leaves the run unchanged
   "${demo[@]}" --steps 5 > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
     "${demo[@]}" --steps 5 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
     cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html ]] &&
@@ -236,12 +236,12 @@ in_numpy() {   # the file without its imports, after the functions that it impor
       grep -v '^from [.]' "$source/python/poslab/formulas/lambda.py")"*lambda_both* ]]
 }
 check 'a formula in NumPy is the file of the package' in_numpy
-says_numbers() {   # those of another spelling
+says_numbers() {   # the code has the numbers of another spelling
   "$program" explain rerope:window=8 --numpy 2>&1 > /dev/null |
     finds '^the code is for rerope:window=3; change its numbers for other options, as in rerope:window=8$' &&
     [[ -z $("$program" explain alibi --numpy 2>&1 > /dev/null) ]]
 }
-check 'whose numbers may be others' says_numbers
+check 'which says that its numbers may differ' says_numbers
 
 check 'a report of two runs' page report.html straight twenty
 numbers() {   # the data that matplotlib draws for papers (tests/python/test_figures.py)
@@ -257,12 +257,12 @@ inside() {   # the page, the numbers, and the files for NumPy
     [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
 }
 check 'two runs from inside' inside
-viewed() {   # the page, its tiles, and nothing left beside them
+viewed() {   # the page and its tiles, and nothing else is left
   "$program" view straight twenty --length 12 --heads 1 -o viewed && grep -q '</html>' viewed/index.html &&
     grep -q '^poslab_tile("maps/1/20"' viewed/maps/1/20/overview.js && [[ ! -e viewed.partial ]]
 }
 check 'and their attention, cell by cell' viewed
-if [[ -e $source/build/web/past-the-edge.html ]]; then     # as tools/web makes it
+if [[ -e $source/build/web/past-the-edge.html ]]; then     # tools/web has made it
   in_the_page() { "$program" web straight -o trains.html && grep -q '"name":"straight"' trains.html; }
   check 'and a run in the page that trains' in_the_page
 fi
@@ -286,7 +286,7 @@ aligned() {   # temperatures for longer strings, which the run keeps, and anothe
 }
 check 'a run with attention aligned' aligned
 says_on_what() { "$program" align --help | finds 'on short inputs, which no test uses'; }
-check 'on no strings of the test' says_on_what
+check 'but not on strings of the test' says_on_what
 check 'and another one' refuses 2 'temperature aligned: it belongs to weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json
 
@@ -300,7 +300,7 @@ check 'POSLAB_DEBUG=4 says what runs' looked 4 '^residual_norm backward .* norm_
 check '2 does not change the checkpoint' cmp looked2/checkpoint.safetensors twenty/checkpoint.safetensors
 check 'and neither does 4' cmp looked4/checkpoint.safetensors twenty/checkpoint.safetensors
 debug5() { POSLAB_DEBUG=5 "$program" "$@"; }
-check 'a POSLAB_DEBUG that is none' refuses 2 'POSLAB_DEBUG is "5"' debug5 train "${toy[@]}" --out x
+check 'an invalid POSLAB_DEBUG' refuses 2 'POSLAB_DEBUG is "5"' debug5 train "${toy[@]}" --out x
 
 printf '%s\n' 'task = "even_pairs"' 'encoding = ["rope", "none"]' 'layers = 1' 'heads = [2, 3]' 'd_model = 16' \
   'batch = 8' 'steps = 20' 'train_length = 8' 'eval_lengths = "1:12"' 'eval_samples = 16' > sweep.toml
@@ -311,7 +311,7 @@ check 'a sweep is planned' planned
 check 'and run' swept
 check 'and collected' collected
 check 'and drawn, from its folder' page sweep.html sweep
-check 'and from its plan, beside what is no run' page sweep.html plan.jsonl report.html
+check 'and from its plan, next to a file that is not a run' page sweep.html plan.jsonl report.html
 unused_option() {   # positions that are not random cannot be drawn once for each layer
   printf '%s\n' 'preset = "tiny"' 'task = "even_pairs"' 'encoding = "rope"' 'steps = 2' \
     'positions = ["sequential", "randomized"]' 'resample = ["per_forward", "per_layer"]' \
@@ -342,10 +342,10 @@ one_file() {   # key_heads is then that of heads
 check 'one on a single file' one_file
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
   --temperature log_n:length=16,only_longer --times 1/8 -o rerope.csv
-check 'where it says no window, that follows the trained length' "$program" lm eval language --encoding rerope \
+check 'without a window length, it follows the trained length' "$program" lm eval language --encoding rerope \
   --temperature log_n:length=16,only_longer --times 1/8 -o half.csv
 check 'half of it' cmp half.csv rerope.csv
-check 'a window that no text reaches is told' says_unreached "$program" lm eval language --times 1 -o wide.csv \
+check 'a window that no text reaches is reported' says_unreached "$program" lm eval language --times 1 -o wide.csv \
   --encoding rerope:window=512
 check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
 check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
@@ -374,7 +374,7 @@ check 'and tested as a checkpoint' "$program" lm eval --hf exported --text texts
 check 'with a window that follows its length' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
   --encoding rerope --temperature log_n:length=16,only_longer -o half.csv
 check 'half of it' cmp half.csv exported.csv
-check 'at the lengths asked for' lm_rows exported.csv '16,plain 64,plain 16,repeated 64,repeated'
+check 'at the requested lengths' lm_rows exported.csv '16,plain 64,plain 16,repeated 64,repeated'
 same_words() {
   local a=(--prompt 12 --count 40 --temperature 0)
   "$program" lm generate language "${a[@]}" > ours && "$program" lm generate --hf exported "${a[@]}" > theirs &&
@@ -392,7 +392,7 @@ with_gains() {   # BYTES WORDS: tests with these four bytes for each gain of the
 }
 check 'weights that are NaN are a damaged file' with_gains '\0\0\xc0\x7f' \
   'model.norm.weight holds NaN or infinity, first at (0)'
-check 'NaN from weights that are finite is told' with_gains '\xff\xff\x7f\x7f' 'the loss at length 16 is NaN'
+check 'NaN from finite weights is reported' with_gains '\xff\xff\x7f\x7f' 'the loss at length 16 is NaN'
 gemma=(--hf "$source/tests/data/huggingface/gemma3")
 check 'a model of Gemma is tested' "$program" lm eval "${gemma[@]}" --text "$source/docs/language.md" --length 16 \
   --times 1/4 --samples 2 --encoding rerope:window=8 -o gemma.csv
@@ -415,7 +415,7 @@ inside_language() {
 }
 check 'and a look inside' inside_language
 check 'and its attention' "$program" view language --length 16 -o viewed_language
-check 'also on a text of ours' "$program" view language --text '12 13' -o viewed_text
+check 'also on a given text' "$program" view language --text '12 13' -o viewed_text
 rows_of() { "$program" graph "$1" -o "$1.json" && grep -q "\"module\":\"$2\"" "$1.json"; }   # RUN MODULE
 check 'and the tape of a step' rows_of language block0.ffn
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
@@ -424,14 +424,14 @@ check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
 echo more >> texts/1.txt
 check 'a text that has changed' refuses 2 'not the text' "$program" lm eval language
 
-# T5s that find things.
+# T5s, trained on retrieval.
 finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24
          --tokens 64 --train-length 24 --eval-lengths 24/64 --eval-samples 4)
 t5_rows() { [[ $(tail -n +2 "$1" | cut -d, -f1,2 | paste -sd ' ') == "$2" ]]; }
 check 'a T5 is trained' "$program" "${finding[@]}" --steps 20 --out finding
 check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64 line,24 line,64'
 check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
-check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
+check 'at the requested length' t5_rows sharp.csv 'passkey,128 line,128'
 cut=cut_finding
 long_finding=("${finding[@]}" --steps $((2000 / slower)) --checkpoint-every 40)
 check 'a long run of it' "$program" "${long_finding[@]}" --threads 1 --out straight_finding
@@ -444,11 +444,11 @@ check 'and the tape of a step' rows_of finding decoder.block0.cross
 check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
 check 'not to nothing' refuses 2 'the prompt is empty' "$program" t5 generate finding --prompt ''
 check 'its attention is drawn' "$program" view finding --length 24 -o viewed_finding
-check 'of 16 tokens or more' refuses 2 'ask for 16 tokens or more' "$program" view finding --length 3 -o x
+check 'for 16 tokens or more' refuses 2 'ask for 16 tokens or more' "$program" view finding --length 3 -o x
 check 'it is exported' "$program" t5 export finding --to exported_finding
-check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
+check 'without tokens it cannot be read' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
   --prompt x
-checkpoint_answers() {   # a small random one: the words are of no use
+checkpoint_answers() {   # a small random one: its words mean nothing
   local folder=$source/tests/data/huggingface/t5/v1_0
   "$program" t5 generate --hf "$folder" --prompt 'for all lengths' --count 9 --beams 3 --length-penalty 0.6 > one &&
     echo 'for all lengths' > prompt.txt && "$program" t5 generate --hf "$folder" --file prompt.txt --count 9 \
@@ -466,8 +466,8 @@ asks_again() {
   "$program" t5 eval --hf forcing --task documents --questions one.jsonl --sizes 1 --samples 2 2>&1 > /dev/null |
     finds '^one.jsonl: 2 samples of 1 question, so some repeat, .*; take fewer, or more questions$'
 }
-check 'questions that come again are told' asks_again
-check 'with one beam no penalty is taken' refuses 2 '--length-penalty changes nothing with one beam' "$program" \
+check 'repeated questions are reported' asks_again
+check 'with one beam no penalty is accepted' refuses 2 '--length-penalty changes nothing with one beam' "$program" \
   t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" --prompt x --beams 1 --length-penalty 0.6
 checkpoint_aligned() {
   local folder=$source/tests/data/huggingface/t5/v1_0
@@ -495,7 +495,7 @@ check 'and a sweep' dashed_sweep
 both_tables() { "$program" sweep collect dash.jsonl --out -s --csv /dev/stdout --lengths-csv /dev/stdout > both; }
 check 'two tables on the standard output' both_tables
 ln -s loop loop
-check 'where a link leads to itself' page looped.html dash.jsonl
+check 'in spite of a link to itself' page looped.html dash.jsonl
 checkpoint_alone() {
   cp twenty/checkpoint.safetensors alone.safetensors
   "$program" eval alone.safetensors > own && grep -q 'poslab report alone -o' own &&
@@ -506,9 +506,9 @@ checkpoint_alone() {
 check 'a checkpoint that is tested' checkpoint_alone
 no_room() (ulimit -f 4; "$program" inspect twenty -o seen)
 half_a_page() { ! no_room && [[ ! -e seen && ! -e seen.partial ]] && "$program" inspect twenty -o seen; }
-check 'a page that had no room is made again' half_a_page
+check 'a page that did not fit on a disk is made again' half_a_page
 printf '0110\0\n' > nul
-check 'a symbol that ends a string of C' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
+check 'a NUL character' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
 check 'a page without a question' refuses 2 'there was no string, so there is no page' \
   "$program" ask twenty -o asked.html < /dev/null
 damaged() {
@@ -527,9 +527,9 @@ randomly() {
   "$program" lm generate random_lm > wrote 2> refused
   [[ $? == 2 && ! -s wrote ]] && grep -q 'use a model whose positions are not random' refused
 }
-check 'a model that cannot write prints nothing but the reason' randomly
+check 'a model that cannot generate prints only the reason' randomly
 
-# If its terminal is closed, a run is saved; one started with nohup continues.
+# If the terminal is closed, a run is saved; a run started with nohup continues.
 cut=hung
 check 'a run whose terminal is closed' cut_off HUP 129 "$program" train "${long[@]}" --threads 2 --out hung
 hung_twice() {
@@ -553,8 +553,8 @@ if [[ -c /dev/full ]]; then
     check "output of $words that is lost" refuses 1 'cannot write to the standard output' on_a_full_disk $words
   done
 fi
-# If stderr is not read, the work continues and has its usual status.
-unheard() {   # RUN HOW: the training, its test and its report
+# If stderr is not read, the work goes on and ends with its usual status.
+unheard() {   # RUN HOW: a training, its test and its report
   local status=0
   { "$program" train "${toy[@]}" --steps 20 --out "$1" && "$program" eval "$1" --lengths 1:3 &&
     "$program" report "$1" -o "$1.html"; } > /dev/null || return
@@ -575,7 +575,7 @@ check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
 check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --set heads=3 --out x
 check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --set train_length=80 --out x
-check 'a folder that is taken' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
+check 'a folder that exists' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
 check 'a look inside beyond the pool' refuses 2 '64' "$program" inspect twenty --lengths 8,80 -o x
 check 'a question with a wrong symbol' refuses 2 'its symbols are 0 1' "$program" ask twenty 012
 zeros=$(printf '0%.0s' {1..100})

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Tries to lose work: kill -9 at random moments, a disk that is full, read-only or gone, suspended processes, two at
-once, and a system clock that jumps. After each, files under their final names must be whole, an error must be one
-clear line with exit status 1 or 2, and the same command, or `resume`, must go on to the bits of an undisturbed run.
+"""Tries to lose work: by kill -9 at random moments, a disk that is full, read-only or gone, suspended processes, two
+processes at once, and a system clock that jumps. After each, files under their final names must be whole, an error must
+be one clear line with exit status 1 or 2, and the same command, or `resume`, must reach the bits of an undisturbed run.
 
 usage: tests/tools/torture.py PROGRAM [--kills N] [--seed S] [--only JOB,...]
-
 Ends with a line in doctest's form, which ./dev test adds up. `draw`, which is `reproduce` with its drawings, is only
-killed. From 20 kills on it does everything at length, `draw` included: every size of a full disk, the rest ten times,
-and a minute of suspension. Tests that need a disk of their own (tmpfs) are left out, with a message, without root.
-Leaves out: power cuts, which need a disk that loses data that fsync has not confirmed.
+killed. With 20 kills or more it does everything at length, `draw` included: every size of a full disk, the rest ten
+times, and a minute of suspension. Tests that need a disk of their own (tmpfs) are left out, with a message, if there is
+no root. Leaves out: power cuts, which need a disk that loses all data that fsync has not confirmed.
 """
 
 import argparse
@@ -63,8 +62,8 @@ JOBS = {
 }
 # Files with times, on which no result depends, or with the worker of each trial.
 TIMED = re.compile(r"(^|/)((clock|journal|kept)\.jsonl|claims|(result|page)\.json|trials\.csv|[^/]*\.log)$")
-DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # the days of the work
-LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
+DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # the dates of the work
+LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow by lines; the last may be torn
 
 # Root ignores permissions of files unless it drops these capabilities.
 MORTAL = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
@@ -73,7 +72,7 @@ good = bad = 0
 
 
 def check(what, fault):
-    """Counts a check; `fault` is a message, or nothing if all is well."""
+    """Counts a check; `fault` is a message, or empty if all is well."""
     global good, bad
     if fault:
         bad += 1
@@ -83,7 +82,7 @@ def check(what, fault):
 
 
 def torn(path):
-    """A message on a file under its final name that is not whole; nothing if it is."""
+    """A message about a file under its final name that is not whole; None if it is whole."""
     data = path.read_bytes()
     try:
         if path.name in LOGS:
@@ -125,7 +124,7 @@ def all_whole(folder):
 
 
 def differs(folder, other):
-    """The differences of two folders, bit for bit, except in times."""
+    """The differences between two folders, bit for bit, except in times."""
     a, b = ({n: DAYS.sub(b"", p.read_bytes()) for n, p in files(f).items() if not TIMED.search(n)}
             for f in (folder, other))
     return ", ".join(sorted(n for n in a.keys() | b.keys() if a.get(n) != b.get(n)))
@@ -144,7 +143,7 @@ class Torture:
         self.must(f"train {TOY} --steps 400 --out {folder}/run")
         self.straight, self.seconds, self.clock = {}, {}, folder / "clock.so"
         (folder / "bin").mkdir()
-        (folder / "bin/python3").symlink_to("/bin/true")             # it has all packages, and draws nothing
+        (folder / "bin/python3").symlink_to("/bin/true")             # seems to have all packages, and draws nothing
         self.drawing_nothing, self.env = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}"}, None
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.clock, pathlib.Path(__file__).parent / "jumping_clock.c"],
                        check=True)
@@ -161,7 +160,7 @@ class Torture:
                                     stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env=self.env)
 
     def start_and_wait(self, job, at):
-        """Starts a job, and returns once it has a run that has not ended."""
+        """Starts a job, and returns as soon as its run exists and has not ended."""
         process = self.start(JOBS[job][0], at)
         while process.poll() is None and not (at / "out").exists():
             time.sleep(0.001)
@@ -189,9 +188,9 @@ class Torture:
         return self.straight[job]
 
     def goes_on(self, job, at, what, by=()):
-        """The next command gets to the end, with the same bits."""
+        """Checks that the next command reaches the end, with the same bits."""
         # The children of a killed sweep end a moment later. Until then their runs are in use, and the next sweep skips
-        # these trials, so that not all files are there when it ends.
+        # these trials: then not all files are there when it ends.
         wanted = files(self.undisturbed(job)).keys()
         for _ in range(100):
             status = self.run(self.command(job, at), at, by)
@@ -203,18 +202,18 @@ class Torture:
         check(f"{what}, the bits", differs(at, self.undisturbed(job)))
 
     def kills(self, job, n):
-        """Kills runs with -9, each again and again until it comes to its end, until there were n kills."""
+        """Kills runs with -9, each again and again until it ends by itself, until there were n kills."""
         self.undisturbed(job)
         killed = 0
         while killed < n:
             at = self.new_folder()
-            for _ in range(8):                       # of one run; then it may end
+            for _ in range(8):                       # kills of one run; then it may end
                 process = self.start(self.command(job, at), at)
                 time.sleep(self.random.uniform(0, self.seconds[job]))
                 if process.poll() is not None or killed == n:
                     process.wait()
                     break
-                if self.random.random() < 0.5:       # a sweep alone, or with its trials
+                if self.random.random() < 0.5:       # a sweep is killed alone, or with its trials
                     process.kill()
                 else:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -226,15 +225,15 @@ class Torture:
         return killed
 
     def full_disk(self, job, points_wanted):
-        """Tries disks of growing size, by one page if enough points are wanted, until all fits; after each, room is
-        made. Returns the number of disks that were too small."""
+        """Tries disks of growing size, page by page if enough points are wanted, until everything fits; after each,
+        room is made. Returns the number of disks that were too small."""
         points = 0
         self.undisturbed(job)
         taken = sum(p.stat().st_size // 4096 + 1 for p in files(self.straight[job]).values())
         for pages in range(0, 2 * taken + 20, max(1, taken // points_wanted)):
             at = self.new_folder()
             mount(at, f"size={pages * 4 + 4}k")
-            (at / "filler").write_bytes(b"x")                        # one page, the least that a disk has
+            (at / "filler").write_bytes(b"x")                        # one page, the smallest disk
             try:
                 status = self.run(self.command(job, at), at)
                 (at / "filler").unlink()
@@ -259,7 +258,7 @@ class Torture:
             mount(at, "remount,ro")
             check(f"{job}, an empty read-only disk", bad_error(self.run(JOBS[job][0], at), at))
             mount(at, "remount,rw,size=64m")
-            if JOBS[job][1]:                         # and one that has a run to go on with
+            if JOBS[job][1]:                         # and a disk that has a run to continue
                 process = self.start_and_wait(job, at)
                 process.kill(), process.wait()
                 mount(at, "remount,ro")
@@ -270,7 +269,7 @@ class Torture:
             subprocess.run(["umount", "-l", at], check=True)
 
     def stands_still(self, job, seconds):
-        """Suspends a process in the middle, and lets another one try the same folder meanwhile."""
+        """Suspends a process in the middle; meanwhile another process tries to use the same folder."""
         self.undisturbed(job)
         at = self.new_folder()
         process = self.start_and_wait(job, at)
@@ -291,13 +290,13 @@ class Torture:
         statuses = {err: process.wait() for process, err in both.items()}
         for err, status in statuses.items():
             check(f"{job}, two at once, the error", status and bad_error(status, at, err))
-        if JOBS[job][1]:                             # a folder has one owner, a sweep may have several workers
+        if JOBS[job][1]:                             # a run's folder has one owner, a sweep may have several workers
             check(f"{job}, two at once, one of them", sorted(map(bool, statuses.values())) != [False, True] and
                   f"statuses {statuses}: {error_of(at)} / {error_of(at, 'other')}")
         check(f"{job}, two at once, the bits", differs(at, self.undisturbed(job)))
 
     def folder_gone(self, job):
-        """Deletes the folder during the work: an error, but no crash; then the command begins anew."""
+        """Deletes the folder during the work: that is an error, but no crash; then the command begins again."""
         self.undisturbed(job)
         at = self.new_folder()
         process = self.start(JOBS[job][0], at)
@@ -310,7 +309,7 @@ class Torture:
         self.goes_on(job, at, f"{job}, after its folder was deleted")
 
     def permissions(self, job):
-        """Takes away the permission to write the folder, or to read it, in the middle; then gives it back."""
+        """Takes away the permission to write into the folder, or to read it, in the middle, and later gives it back."""
         self.undisturbed(job)
         for mode in ("a-w", "a-rwx"):
             at, what = self.new_folder(), f"{job}, permissions {mode}"
@@ -319,7 +318,7 @@ class Torture:
             subprocess.run(["find", at, "-depth", "-exec", "chmod", mode, "{}", "+"], stderr=subprocess.DEVNULL)
             ended = process.wait()
             check(f"{what}, the error", ended and bad_error(ended, at))
-            if ended:                                # and for the next one, too
+            if ended:                                # and for the next command, too
                 check(f"{what}, once more", bad_error(self.run(self.command(job, at), at, MORTAL), at))
             subprocess.run(["chmod", "-R", "u+rwX", at], check=True)
             check(f"{what}, what stands there", all_whole(at))
@@ -351,7 +350,7 @@ def error_of(at, err="err"):
 
 
 def bad_error(status, at, err="err"):
-    """A message unless a failure has its status and prints one line at the end, with the reason."""
+    """A message, unless a failed command has its status and prints one line with the reason at the end."""
     if status not in (1, 2):
         return f"status {status}: {error_of(at, err)}"
     lines = [line for line in all_said(at, err).split("\n") if line.startswith("poslab: ")]
@@ -379,7 +378,7 @@ def main():
     jobs = options.only.split(",")
     if unknown := [job for job in jobs if job not in JOBS]:
         parser.error(f"no job {unknown[0]}; there are {', '.join(JOBS)}")
-    drawing = "import pandas, scipy, statsmodels, matplotlib"  # as `poslab reproduce` looks for them
+    drawing = "import pandas, scipy, statsmodels, matplotlib"  # what `poslab reproduce` looks for
     if "draw" in jobs and subprocess.run(["python3", "-c", drawing], stderr=subprocess.DEVNULL).returncode:
         print("draw is left out: python3 lacks pandas, SciPy, statsmodels or matplotlib")
         jobs.remove("draw")
@@ -389,7 +388,7 @@ def main():
         torture = Torture(os.path.realpath(options.program), folder, options.seed)
         disks = can_mount(folder)
         if not disks:
-            print("full and read-only disks are left out: mounting a tmpfs takes root")
+            print("full and read-only disks are left out: mounting a tmpfs needs root")
         for job in jobs:
             torture.env = torture.drawing_nothing if job == "reproduce" else None
             began, said = time.monotonic(), [f"{torture.kills(job, options.kills)} kills"]

@@ -1,9 +1,9 @@
 #!/bin/sh
 # usage: tests/tools/venv.sh FOLDER [OPTION OF PIP...]
-# Makes .venv-FOLDER at the top, once, with the packages that requirements.txt in tests/FOLDER or tests/tools/FOLDER
-# pins. PyTorch and NumPy are those of .venv, which tests/reference/venv.sh makes, unless NumPy is pinned too, or
-# neither is needed (# alone). Another 0.2 GB for huggingface, 0.3 GB for published and for site, 0.4 GB for python,
-# 20 MB for mutate. Its Python is the first python3 on the PATH.
+# Makes .venv-FOLDER at the top, once, with the packages of requirements.txt in tests/FOLDER or tests/tools/FOLDER, in
+# the versions given there. PyTorch and NumPy are those of .venv, which tests/reference/venv.sh makes, unless the file
+# has NumPy too, or neither is needed (# alone). It takes 0.2 GB more for huggingface, 0.3 GB for published and for
+# site, 0.4 GB for python, 20 MB for mutate. Its Python is the first python3 on the PATH.
 set -e
 cd "$(dirname "$0")/../.."
 wanted=tests/${1:?the folder of tests/ that has requirements.txt}/requirements.txt

@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: tests/tools/venv_here.sh FOLDER
-# The scripts of a virtual environment name its folder, so the pip of one that was copied or moved with this tree would
+# The scripts of a virtual environment contain its folder's name, so after the tree was copied or moved, its pip would
 # install into the original tree. This replaces that name by the present folder. FOLDER is below the top of the tree.
 set -e
 there=$1

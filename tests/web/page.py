@@ -327,7 +327,7 @@ def bad_links(page):
         page.until("document.getElementById('said').textContent")
         assert words in page.text("#said"), f"{link}: {page.text('#said')}"
         assert page.run("document.querySelectorAll('main .view').length") == 1
-    page.run("location.hash = '#steps=-7', history.replaceState(null, '', '#view=start')")  # the page's link comes between
+    page.run("location.hash = '#steps=-7', history.replaceState(null, '', '#view=start')")  # the page's own link
     page.said("steps = “-7”")
     assert page.run("location.hash") == "#steps=-7"
     page.run("location.hash = '#view=race&task=sorting&lane=ropes~sequence~hot~1'")

@@ -1,4 +1,4 @@
-// Untrusted checkpoints of poslab. The checksum is corrected first, as random bytes would not match it.
+// Untrusted checkpoints of poslab. The checksum is corrected first: random bytes would not match it.
 #include "lab/runs/checkpoint.h"
 
 #include <zlib.h>
@@ -22,7 +22,7 @@ Target checkpoint() {
                 const State state = checkpoint_state(file, "FILE");
                 check_law(
                     checkpoint_bytes(state) == checkpoint_bytes(checkpoint_state(checkpoint_bytes(state), "AGAIN")),
-                    "a state that is kept and read is the same");
+                    "a state that is saved and read again is the same");
               },
           .seeds =
               [] {

@@ -1,5 +1,5 @@
-// Words of a command line, one on each line, which are only parsed. Words after `complete` begin another command, whose
-// completions a shell asks for.
+// Words of a command line, one per line, which are only parsed. Words after `complete` begin another command, for which
+// a shell wants completions.
 #include "apps/command_line.h"
 
 #include <sstream>

@@ -1,5 +1,5 @@
-// Arrays for NumPy. poslab writes these files and reads none, so the writer is fuzzed: names, shapes and
-// numbers come from the bytes, and have to be in the file.
+// Arrays for NumPy. poslab writes these files but does not read them, so the writer is fuzzed: names, shapes and
+// numbers come from the bytes, and must be in the file.
 #include "lab/files/npz.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the line's other fields, which random
-// bytes would not match, so each line with a configuration gets the right id first.
+// The plan of a sweep: one line of JSON for each trial. An id is a checksum of the line's other fields, which random
+// bytes would not match, so each line with a configuration first gets the right id.
 #include "lab/runs/sweep/plan.h"
 
 #include <sstream>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs libFuzzer on the targets of tests/tools/fuzz; tools/fuzz calls it when build/fuzz/poslab_fuzz is built.
 
-Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written
-to tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with the fix. The table
-has the number of inputs tried, seconds of processor time, and the share of the target's source lines that all kept
-inputs reach. After a million inputs or more, from a clean commit, it replaces the target's row in
-bench/results/fuzz.csv, from which results/readme.py writes the table of docs/testing.md.
+Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that shows a defect is written
+to tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with the fix. The table has
+the number of inputs tried, seconds of processor time, and the share of the target's source lines that the kept inputs
+reach. After a million inputs or more, from a clean commit, it replaces the target's row in bench/results/fuzz.csv, from
+which results/readme.py writes the table in docs/testing.md.
 """
 
 import argparse
@@ -28,19 +28,19 @@ quiet = {**os.environ, "LLVM_PROFILE_FILE": "/dev/null"}
 
 
 def targets():
-    """Each name with its sources, as the program lists them."""
+    """{target: its sources}, as the program lists them."""
     said = subprocess.run([program], capture_output=True, text=True, check=True, env=quiet)
     return {words[0]: words[1:] for words in map(str.split, said.stdout.splitlines())}
 
 
 def processor_time():
-    """Processor seconds of all programs that have ended."""
+    """The processor seconds of all programs that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def fuzz(name, limit):
-    """Runs one target up to a limit, an option of libFuzzer. Returns its executions, edges and defects."""
+    """Runs one target up to a limit, which is an option of libFuzzer. Returns its executions, edges and defects."""
     (found / name).mkdir(parents=True, exist_ok=True)
     before = set((found / name).iterdir())
     log = root / f"build/fuzz/{name}.log"
@@ -59,7 +59,7 @@ def fuzz(name, limit):
 
 
 def coverage(name, sources):
-    """Percent of the lines of these sources that all kept inputs reach, rounded down."""
+    """The percentage of these sources' lines that the kept inputs reach, rounded down."""
     raw, merged = root / f"build/fuzz/{name}.profraw", root / f"build/fuzz/{name}.profdata"
     subprocess.run([program, name, corpora / name, "-runs=0", "-close_fd_mask=1"], check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-// Spelled samplers, from which positions are drawn, and spelled temperatures and retrieval tasks.
+// Spellings of samplers, from which positions are drawn, of temperatures, and of retrieval tasks.
 #include "encodings/temperature.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tests/tools/fuzz/target.h"

@@ -1,4 +1,4 @@
-// Spelled encodings and their compositions: each is refused, or keeps its meaning when it is spelled again.
+// Spellings of encodings and their compositions: each is refused, or keeps its meaning when it is spelled again.
 #include "encodings/encoding.h"
 #include "tests/tools/fuzz/target.h"
 
@@ -12,10 +12,10 @@ Target schemes() {
           [](const std::string& text) {
             const ModelShape model{.layers = 2, .heads = 4, .d_model = 16, .pool = 64};
             const std::string shares = choose_encoding(text).spelled();
-            check_law(choose_encoding(shares).spelled() == shares, "it is spelled in one way");
+            check_law(choose_encoding(shares).spelled() == shares, "it has one spelling");
             const Chosen<Scheme> scheme = choose_encoding(text, trained_on(40));
             const std::string again = scheme.spelled();
-            check_law(choose_encoding(again, trained_on(40)).spelled() == again, "it is spelled in one way");
+            check_law(choose_encoding(again, trained_on(40)).spelled() == again, "it has one spelling");
             reads(scheme), finite(scheme);
             if (scheme->check) scheme->check(model, scheme.choices);
             if (scheme->pages.pictures.frequencies) scheme->pages.pictures.frequencies(model, scheme.choices, 5, 0);

@@ -1,6 +1,6 @@
 // The targets of fuzzing. A target reads bytes as the program reads an untrusted file, or the words of a command line.
-// BadInput and Failure are valid answers. All else is a defect: another exception, a violated law, a sanitizer's
-// report, unbounded time or memory. tools/fuzz looks for such bytes; tests/lab/files/fuzz.cpp reads its finds again.
+// BadInput and Failure are valid answers. Everything else is a defect: another exception, a violated law, a report of a
+// sanitizer, unbounded time or memory. tools/fuzz looks for such bytes; tests/lab/files/fuzz.cpp reads its finds again.
 #pragma once
 #include <functional>
 #include <stdexcept>
@@ -15,14 +15,14 @@ using Strings = std::vector<std::string>;
 
 struct Target {
   std::string name;
-  Strings sources;  // files whose coverage is reported
+  Strings sources;  // source files whose coverage is reported
   void (*read)(const std::string& bytes);
-  Strings (*seeds)();                             // files that the project writes or keeps, which must be valid
+  Strings (*seeds)();                             // files that the project writes or keeps; they must be valid
   Strings (*words)() = [] { return Strings(); };  // words for the fuzzer to insert
   int longest = 20000;                            // the most bytes of an input
 };
 const std::vector<Target>& all_targets();
-// Each is defined in the file of its name.
+// Each of these is defined in the file of its name.
 Target checkpoint(), command_line(), hf_config(), npz(), plan(), samplers(), schemes(), safetensors(), tokenizer_json(),
     tokenizer_model(), toml();
 

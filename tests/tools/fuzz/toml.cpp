@@ -1,5 +1,5 @@
-// config.toml of each kind of run, and the TOML file of a sweep. The first character says how the rest is read:
-// 0 to 3 as a kind, anything else as a sweep. Reading each input in all five ways took five times as long.
+// config.toml of each kind of run, and the TOML file of a sweep. The first character decides how the rest is read: 0 to
+// 3 as that kind, anything else as a sweep. Reading each input in all five ways took five times as long.
 #include "experiment/kind.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/sweep/plan.h"

@@ -1,4 +1,4 @@
-// Features of browsers that TypeScript 4.8 lacks, and the function that map.mjs adds to the window for its tiles.
+// Browser features that TypeScript 4.8 lacks, and the function that map.mjs adds to the window for its tiles.
 declare class DecompressionStream {
   constructor(format: string);
   readable: ReadableStream;

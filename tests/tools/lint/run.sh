@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/lint finds a fault of each kind, planted in a small tree; without faults the tree is clean.
-# Ends with a line that ./dev test counts.
+# Checks that tools/lint finds a fault of each kind, planted in a small tree, and none in the tree without faults. Ends
+# with a line that ./dev test counts.
 set -uo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")
 # shellcheck source=tests/tools/check.sh
@@ -22,13 +22,13 @@ echo 'export const side = 1;' > web/page/side.mjs
 printf '#!/bin/sh\necho "$1"\n' > tests/say.sh
 git init --quiet . && git add -A && git -c user.name=x -c user.email=x commit --quiet -m 'A small tree'
 
-finds_in() {   # FILE WORD: tools/lint fails on it, with this word
+finds_in() {   # FILE WORD: tools/lint fails on the file, and prints this word
   local status=0
   tools/lint "$1" > answer 2>&1 || status=$?
   cat answer
   ((status != 0)) && finds -F "$2" answer
 }
-check 'a clean tree is clean' tools/lint core web tests
+check 'no fault is found in a clean tree' tools/lint core web tests
 null='int* lost() { int* a = nullptr; return *a ? a : nullptr; }'
 echo "$null" > core/fault.cpp
 check 'clang-tidy: a null pointer is read' finds_in core/fault.cpp clang-analyzer-core.NullDereference
@@ -44,10 +44,10 @@ check 'mypy: a text for a number' finds_in results/fault.py return-value
 printf '#!/bin/sh\nrm -r $1/*\n' > tests/fault.sh
 check 'shellcheck: words that split' finds_in tests/fault.sh SC2086
 echo 'export const open = {;' > web/page/fault.mjs
-check 'node: a slip of the syntax' finds_in web/page/fault.mjs SyntaxError
+check 'node: a syntax error' finds_in web/page/fault.mjs SyntaxError
 echo 'export const sum = "a".toFixedd(2);' > web/page/fault.mjs
 check 'tsc: a method that is not there' finds_in web/page/fault.mjs TS2339
 check 'what differs from the last commit is read' finds_in --changed fault.sh
 git add -A && git -c user.name=x -c user.email=x commit --quiet -m 'Faults'
-check 'and that which the last commit changed' finds_in --changed fault.sh
+check 'and so is what the last commit changed' finds_in --changed fault.sh
 checked lint

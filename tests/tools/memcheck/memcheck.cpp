@@ -12,14 +12,14 @@
 namespace poslab::test {
 namespace {
 
-// The number of values that were never computed, or that come from unwritten memory.
+// How many of these values were never computed, or come from unwritten memory.
 size_t without_values(const std::vector<real>& some) {
   size_t count = 0;
   for (const real& x : some) count += VALGRIND_CHECK_MEM_IS_DEFINED(&x, sizeof x) != 0;
   return count;
 }
 
-// A branch on a number, which valgrind reports if it has no value.
+// A branch on a number; valgrind reports it if the number has no value.
 void look_at(const real& x) {
   static volatile int seen = 0;
   if (x > 0) seen = seen + 1;
@@ -44,7 +44,7 @@ TEST_CASE("memcheck: results and gradients of all ops have values, with each ins
   use_isa(before);
 }
 
-// Each has to end valgrind with an error.
+// Each of these must end valgrind with an error.
 TEST_CASE("planted: a new buffer is read" * doctest::skip()) { look_at(Block(1000).get()[0]); }
 TEST_CASE("planted: a buffer that another tensor had is read" * doctest::skip()) {
   {

@@ -2,14 +2,14 @@
 # usage: tests/tools/memcheck/run.sh FOLDER [PATTERN]
 # Runs poslab under valgrind's memcheck, which reports uses of unwritten memory, wrong addresses and leaks: a training
 # of each kind, its evaluation, the texts that it writes, its pages, and all ops. FOLDER has poslab_memcheck and
-# poslab_memcheck_ops. With a PATTERN, only checks whose names match it run. Ends with a line that ./dev test counts.
+# poslab_memcheck_ops. With PATTERN, only the checks whose names match it run. Ends with a line that ./dev test counts.
 set -uo pipefail
 built=$(realpath "$1") only=${2:-}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")
 # shellcheck source=tests/tools/check.sh
 . "$source/tests/tools/check.sh"
 scratch
-watch() {   # COMMAND...: with status 99 if valgrind reports anything
+watch() {   # COMMAND...: the status is 99 if valgrind reports anything
   valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite "$@"
 }
 clean() { watch "$built/poslab_memcheck" "$@"; }
@@ -52,7 +52,7 @@ may 'lm: an evaluation' clean lm eval language --encoding rerope:window=8 --temp
 may 'lm: a text' clean lm generate language --prompt 12 --count 20 --seed 3 --top-k 20 --top-p 0.9
 may 'lm: a page' clean report language -o language.html
 may 'lm: an export' clean lm export language --to exported
-may 'lm: that is read' clean lm generate --hf exported --prompt 12 --count 10 --temperature 0
+may 'lm: the export is read' clean lm generate --hf exported --prompt 12 --count 10 --temperature 0
 may 'lm: a Gemma' clean lm generate --hf "$source/tests/data/huggingface/gemma3" --prompt 'the end' --count 8
 
 finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24
@@ -60,7 +60,7 @@ finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --
 may 't5: a training' clean "${finding[@]}" --out finding
 may 't5: an evaluation' clean t5 eval finding --temperature constant:tau=0.5 --lengths 48 -o sharp.csv
 may 't5: an answer' clean t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
-may 't5: of others, with beams' clean t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" \
+may 't5: an external checkpoint, with beams' clean t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" \
   --prompt 'for all lengths' --count 5 --beams 3
 may 't5: a page' clean report finding -o finding.html
 

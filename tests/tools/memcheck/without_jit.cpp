@@ -1,5 +1,5 @@
-// Linked with poslab_memcheck in place of PCRE2's function. The machine code that PCRE2 makes from a pattern reads a
-// text 16 bytes at a time, also past its end, and ignores those bytes in comparisons: valgrind rightly reports that.
+// Linked into poslab_memcheck in place of PCRE2's function. The machine code that PCRE2 makes from a pattern reads a
+// text 16 bytes at a time, even past its end, and ignores those bytes in comparisons; valgrind rightly reports that.
 // Without machine code, PCRE2 interprets the pattern (lab/hub/regex.cpp).
 #include <cstdint>
 

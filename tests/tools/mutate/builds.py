@@ -1,9 +1,9 @@
-"""The two builds of tools/mutate, and the question that it asks them: which test fails with this changed source?
+"""The two builds of tools/mutate, and how they tell which test fails with a changed source.
 
-A fault costs one compilation and one link: the source lies in a folder of its own, which is searched first, its object
-goes before the archives that have the old one, and -O1 is enough. So two faults can be tried at once. Tests that do
-not reach the function are not run. To find those that do, each test runs alone once, and -finstrument-functions calls
-reach.cpp.
+A fault costs one compilation and one link: the changed source lies in a folder of its own, which is searched first; its
+object comes before the archives that have the old one; and -O1 is enough. So two faults can be tried at once. Tests
+that do not reach the function are not run. To find those that do, each test runs alone once; with
+-finstrument-functions each function calls reach.cpp.
 """
 import array
 import concurrent.futures
@@ -22,12 +22,12 @@ import xml.etree.ElementTree as xml
 from processes import home, run, tree
 
 here = pathlib.Path(__file__).resolve().parent
-at_once = min(2, os.cpu_count())       # faults at a time; each test has its own threads
+at_once = min(2, os.cpu_count())       # faults tried at the same time; each test has its own threads
 no_output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
-# The folders, from which faults are drawn in turn: their sources, and the tests that are likeliest to notice a fault,
-# which run first, together with all tests that have noticed a fault in the folder before.
+# The folders, from which faults are drawn in turn: their sources, and the tests that are most likely to notice a fault.
+# These run first, together with all tests that have noticed a fault in the folder before.
 folders = {
     "core": (["core/*.cpp", "core/platform/*.cpp"], "core/* autograd/tape.cpp experiment/footprint.cpp"),
     "core/cpu": (["core/cpu/**/*.cpp", "core/cpu/**/*.h"], "core/* autograd/ops.cpp"),
@@ -39,33 +39,33 @@ folders = {
     "lab": (["lab/files/statistics.cpp", "lab/runs/*.cpp", "lab/runs/sweep/*.cpp", "lab/runs/t5/*.cpp"],
             "lab/runs/* lab/files/statistics.cpp"),
 }
-# Files that run only on a GPU, emulated or not, or in WebAssembly; neither build has them.
+# Files that only run on a GPU, emulated or not, or in WebAssembly; neither build has them.
 absent = {"autograd/encoder_block.cpp", "autograd/encoder_tail.cpp", "core/platform/exceptions_wasm.cpp",
           "core/platform/own_queue.cpp", "core/cpu/bf16/table.cpp"}
 
 
 def folder_of(file):
-    """The table's folder that a file belongs to; if several do, the longest."""
+    """The folder of the table to which a file belongs; if there are several, the one with the longest name."""
     return max((name for name in folders if file.startswith(name + "/")), key=len)
 
 
 def kernel_of(file):
-    """The first letters of the kernels whose cases are likeliest to notice a change of a file."""
+    """The beginning of the names of the kernels whose cases are most likely to notice a change of a file."""
     return "attention" if "/attention/" in file or file.endswith("/rows.h") else pathlib.Path(file).stem
 
 
 def only(names):
-    """doctest's option for just these tests; a comma would end a name."""
+    """doctest's option that selects just these tests; a comma would end a name."""
     return "-tc=" + ",".join(re.sub(r'[,"\\]', "?", name) for name in names)
 
 
 def in_tree(path, folder):
-    """A path from the compiler, relative to the top of the sources."""
+    """A path that the compiler printed, made relative to the top of the sources."""
     return os.path.relpath(os.path.normpath(os.path.join(folder, path)), tree)
 
 
 def failing(names, seconds, out, env=None):
-    """The first of these tests that fails, or the reason why they did not end; nothing if all pass."""
+    """The first of these tests that fails, or the reason why they did not end; None if all pass."""
     try:
         done = run([out / "poslab_tests", "--abort-after=1", "--no-colors", only(names)], cwd=out, env=env,
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60 + 10 * seconds,
@@ -74,13 +74,13 @@ def failing(names, seconds, out, env=None):
         return "the time limit"
     if not done.returncode:
         return ""
-    # A case that only prints a message has its own head, too.
+    # A case that only prints a message also has a heading of its own.
     cases = re.findall(r"^TEST CASE:\s+(.*)$(?:\n(?!={10}).*)*?ERROR", done.stdout.decode(errors="replace"), re.M)
     return cases[-1] if cases else f"exit status {done.returncode}"
 
 
 def alone(name, out):
-    """Runs one test alone: whether it passes, its seconds, and the addresses that it reaches."""
+    """Runs one test alone. Returns whether it passes, its seconds, and the addresses that it reaches."""
     number = hashlib.sha256(name.encode()).hexdigest()[:16]
     began = time.monotonic()
     good = not failing([name], 60, out, {"POSLAB_MUTATE_REACH": str(out / number)})
@@ -102,7 +102,7 @@ class Build:
 
     def ready(self, files=None):
         """Builds the copy, and measures the tests that have changed since last time: all, or those of `files`."""
-        # Kernels are not watched: their functions are called billions of times.
+        # Kernels are not instrumented: their functions are called billions of times.
         flags = "-O1 -DNDEBUG -g1 -finstrument-functions " \
                 "-finstrument-functions-exclude-file-list=/usr/,core/cpu/,tests/,bench/,cuda/"
         linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] * bool(shutil.which("ld.lld"))
@@ -137,7 +137,7 @@ class Build:
             self.links[name] = words[words.index("&&") + 1:len(words) - words[::-1].index("&&") - 1]
 
     def compiled(self, made, out, *options, source=None, program=None):
-        """Compiles one object anew, into another place and perhaps from another file; returns whether that worked."""
+        """Compiles one object again, to another place and perhaps from another file. Returns whether that worked."""
         words = list(self.compilers[made])
         words[words.index("-o") + 1] = str(out)
         if source:
@@ -148,8 +148,8 @@ class Build:
         return not run([words[0], *options, *words[1:]], cwd=self.folder, timeout=900, **no_output).returncode
 
     def linked(self, out, objects, *options):
-        """Links the programs into a folder, with these objects in front of those of the build. The tests look for the
-        program beside themselves."""
+        """Links the programs into a folder, with these objects in front of those of the build. The tests expect the
+        program in their own folder."""
         places = "CMakeFiles/test_main.dir/tests/support/places.cpp.o"
         if not (out / "places.o").exists():
             self.compiled(places, out / "places.o", program=out / "poslab")
@@ -161,8 +161,8 @@ class Build:
         return True
 
     def measure(self, files):
-        """Runs each test alone, unless neither it nor the sources have changed since last time; only the tests of these
-        files, if any are given."""
+        """Runs each test alone, unless neither it nor the sources have changed since the last time. If files are given,
+        only their tests are run."""
         out = home / f"reach-{self.preset}"
         old = json.loads(self.made.read_text()) if self.made.exists() else {}
         digest = hashlib.sha256()
@@ -202,7 +202,7 @@ class Build:
               *(f"; left out, as they fail without a fault: {left_out}" if left_out else ""), sep="", flush=True)
 
     def symbolize(self, out, tests):
-        """Turns addresses into FILE:LINE, where a function begins."""
+        """Turns addresses into FILE:LINE, the beginning of a function."""
         for program in self.programs:
             addresses = sorted({at for test in tests for at in test["addresses"].get(program, [])})
             said = subprocess.run(["addr2line", "-e", out / program], input="".join(f"{at:x}\n" for at in addresses),
@@ -215,14 +215,14 @@ class Build:
             test["reaches"] = sorted(place for place in test["reaches"] if re.fullmatch(r"[^.].*:\d+", place))
 
     def reaching(self, file, lines):
-        """The tests that reach a function in these lines; all tests if none is known to."""
+        """The tests that reach a function in these lines; all tests if none is known to reach it."""
         begins = self.reached.get(file, {}) if lines else {}
         found = set().union(*(tests for line, tests in begins.items() if lines[0] <= line <= lines[1]))
         return {name: test for name, test in self.tests.items() if not found or name in found}
 
     def stages(self, file, lines, hits):
-        """The tests' names, in an order that finds a fault soon: those that found one there before, the folder's own,
-        quick ones, then the others."""
+        """The tests' names, in an order that finds a fault soon: first the tests that found one there before, then the
+        folder's own, then quick ones, then the others."""
         patterns = folders[folder_of(file)][1].split() + [file]
         left = self.reaching(file, lines)
 
@@ -238,7 +238,7 @@ class Build:
                 yield chosen, sum(left.pop(name)["seconds"] for name in chosen)
 
     def verdict(self, file, changed, lines, hits, slot):
-        """(verdict, by which test) with this source in place of the copy's."""
+        """(verdict, the test that gave it) with this source in place of the copy's."""
         out = home / f"{self.preset}-{slot}"
         overlay = out / "changed"
         shutil.rmtree(overlay, ignore_errors=True)

@@ -1,7 +1,7 @@
 """The faults that tools/mutate plants: finds places for them in the syntax tree of a C++ source.
 
 Signs, terms, indices, axes, comparisons, conditions, constants, and gradients that are not added up. A fault replaces
-some bytes of a file, and mutants() names all of a file in order.
+some bytes of a file; mutants() lists all faults of a file in order.
 """
 import collections
 import re
@@ -11,7 +11,7 @@ import tree_sitter_cpp
 
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
-# Nodes that do not affect a result: messages, checks at compile time, the sizes of pieces, and the allowed values of an
+# Nodes that do not affect a result: messages, checks at compile time, sizes of pieces, and the allowed values of an
 # option, such as the {0, 1} of {"first", 0, {0, 1}, "smallest position"}.
 passed_over = {"static_assert_declaration", "throw_statement", "string_literal", "template_argument_list", "comment",
                "ERROR", "attribute_declaration", "array_declarator", "lambda_capture_specifier", "concatenated_string",
@@ -26,7 +26,7 @@ def text(node):
 
 
 def faults(node):
-    """The faults of one node: (kind, node that is replaced, replacement)."""
+    """The faults of one node: (kind, the node that is replaced, its replacement)."""
     field, parent = node.child_by_field_name, node.parent
     if node.type == "binary_expression":
         left, right, sign = field("left"), field("right"), text(field("operator"))
@@ -64,7 +64,7 @@ def faults(node):
     elif node.type in ("argument_list", "initializer_list"):
         plain = {"identifier", "field_expression", "call_expression", "qualified_identifier"}
         if re.match(rb"std::(max|min)\b", parent.text) or re.match(rb"std::(max|min)\b", parent.parent.text):
-            return                                                   # whose order does not matter
+            return                                                   # their order does not matter
         for a, b in zip(node.named_children, node.named_children[1:]):
             if a.type in plain and a.type == b.type and a.text != b.text and b"\n" not in a.text + b.text:
                 between = node.text[a.end_byte - node.start_byte:b.start_byte - node.start_byte].decode()
@@ -89,7 +89,7 @@ def mutants(file, source):
             return
         named = node.child_by_field_name("function" if node.type == "call_expression" else "declarator")
         while named and named.child_by_field_name("declarator"):
-            named = named.child_by_field_name("declarator")          # of a function its name, without parameters
+            named = named.child_by_field_name("declarator")          # the name of a function, without parameters
         if named and no_result.search(named.text):
             return
         if node.type == "initializer_list" and node.parent.type == "initializer_list" and \
@@ -101,7 +101,7 @@ def mutants(file, source):
                 found.append(Mutant(file, kind, start, end, after))
         cut = node.type == "argument_list" and text(node.parent.children[0]) == "parallel_ranges"
         for child in node.children:
-            if not cut or child != node.named_children[1]:           # of how many a piece has at least
+            if not cut or child != node.named_children[1]:           # not the least size of a piece
                 visit(child)
 
     visit(parser.parse(source).root_node)
@@ -109,8 +109,8 @@ def mutants(file, source):
 
 
 def function_around(mutant, source):
-    """The first and the last line of the outermost function around a mutant; nothing if a compiler may run it, or if
-    it is outside of functions, as in a list at the top of a file."""
+    """The first and the last line of the outermost function around a mutant; None if the compiler may run the function,
+    or if there is none, as for a list at the top of a file."""
     found, node = None, parser.parse(source).root_node.descendant_for_byte_range(mutant.start, mutant.end)
     while node:
         if node.type in ("function_definition", "lambda_expression"):
@@ -122,14 +122,14 @@ def function_around(mutant, source):
 
 
 def errors(source):
-    """The number of places that the parser cannot read: some macros of the sources, and code that a mutant breaks."""
+    """The number of places that the parser cannot read: some macros in the sources, and code that a mutant breaks."""
     def count(node):
         return (node.type == "ERROR" or node.is_missing) + sum(map(count, node.children)) if node.has_error else 0
     return count(parser.parse(source).root_node)
 
 
 def planted(mutant, source):
-    """(the new source, its line number, these lines before and after)"""
+    """(the new source, the line's number, the line before and after the change)"""
     first, last = source.rfind(b"\n", 0, mutant.start) + 1, source.find(b"\n", mutant.end)
     after = source[first:mutant.start] + mutant.after.encode() + source[mutant.end:last]
     return (source[:first] + after + source[last:], source.count(b"\n", 0, mutant.start) + 1,
@@ -137,8 +137,8 @@ def planted(mutant, source):
 
 
 def self_test():
-    """The number of faults found in a small source. Checks that expected ones are found, and that each leaves a source
-    that parses."""
+    """The number of faults found in a small source. Checks that the expected ones are found, and that each leaves a
+    source that can be parsed."""
     source = b"""void f(float* y, const float* x, int n) {
   bad_input("a + b", 1 + 2);
   static_assert(1 < 2);

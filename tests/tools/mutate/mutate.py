@@ -5,13 +5,13 @@ usage: tools/mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
        tools/mutate --again [--one-build] [--tests FILE]... [FOLDER or FILE...]
        tools/mutate --summary | --list | --self-test
 
-Copies the sources to build/mutate/tree and builds the copy; the checkout itself is never changed. A fault that hangs
-or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two builds, with
-real = float and with real = double; faults that pass one are tried in the other. --one-build runs only the first.
-Each result is a line of tests/tools/mutate/results.jsonl and is not computed again, so a stopped run goes on. --again
+Copies the sources to build/mutate/tree and builds the copy; the checkout itself is never changed. A fault that hangs or
+crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two builds, with
+real = float and with real = double; faults that pass one build are tried in the other. --one-build runs only the first.
+Each result is a line in tests/tools/mutate/results.jsonl and is not computed again, so a stopped run can go on. --again
 tries the faults that no test had noticed, if the source still has their lines; with --tests it runs only the given
-tests, and writes down only faults that these notice. tests/tools/mutate/mutants.toml has the faults planted --by-hand,
-and the reasons why some are equivalent.
+tests, and records only faults that these notice. tests/tools/mutate/mutants.toml has the faults planted --by-hand, and
+the reasons why some are equivalent.
 """
 import argparse
 import collections
@@ -45,8 +45,8 @@ builds = {preset: Build(preset) for preset in ("release", "double")}
 
 
 def drawn(seed, wanted):
-    """All mutants, from the folders in turn: a random kind, and then one of that kind. A hash gives each mutant its
-    place, so that a change of the sources does not move the others."""
+    """All mutants, from the folders in turn: first a random kind is drawn, then a mutant of that kind. A hash gives
+    each mutant its place, so that a change in the sources does not move the others."""
     dice = {name: random.Random(f"{seed} {name}") for name in wanted}
     bags = {}
     for name in wanted:
@@ -68,7 +68,7 @@ def drawn(seed, wanted):
 
 
 def copy_sources():
-    """Brings the copy to the state of the checkout; unchanged files keep their times."""
+    """Brings the copy to the state of the checkout; unchanged files keep their modification times."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=root, check=True,
                             stdout=subprocess.PIPE, text=True).stdout.split("\0")
     wanted = {name for name in listed if name and (root / name).is_file()}
@@ -88,7 +88,7 @@ def key(record):
 
 
 def history():
-    """{key: all records of a mutant, the newest last}"""
+    """{key: all records of a mutant, the newest one last}"""
     runs = collections.defaultdict(list)
     for line in results.read_text().splitlines() if results.exists() else []:
         runs[key(json.loads(line))].append(json.loads(line))
@@ -96,7 +96,7 @@ def history():
 
 
 def try_out(mutant, preset, hits, again, slot):
-    """Plants one mutant in the copy, in one of the slots for faults, and returns its line of results."""
+    """Plants one mutant in one of the copy's slots for faults, and returns its line of results."""
     source = (tree / mutant.file).read_bytes()
     changed, line, before, after = planted(mutant, source)
     began = processor_time()
@@ -110,7 +110,7 @@ def try_out(mutant, preset, hits, again, slot):
 
 
 class Trials:
-    """Tries several faults at once, each in a slot of its own, and writes down each result when it is there."""
+    """Tries several faults at once, each in a slot of its own, and records each result as soon as there is one."""
 
     def __init__(self, runs):
         self.runs, self.free, self.going = runs, list(range(at_once)), {}
@@ -121,18 +121,18 @@ class Trials:
             self.wait()
         folder, slot = folder_of(mutant.file), self.free.pop()
         hits = {run[-1]["by"] for run in self.runs.values() if folder_of(run[-1]["file"]) == folder}
-        again = options.again and bool(self.runs.get(this))          # with new tests
+        again = options.again and bool(self.runs.get(this))          # new tests are tried
         self.going[self.pool.submit(try_out, mutant, preset, hits, again, slot)] = slot, second
 
     def wait(self):
-        """Waits until one of them has ended."""
+        """Waits until one of the trials has ended."""
         for done in concurrent.futures.wait(self.going, return_when="FIRST_COMPLETED").done:
             slot, second = self.going.pop(done)
             self.free.append(slot)
             record = done.result()
-            if second and record["verdict"] != "caught":       # in the first build it compiles, and is noticed by none
+            if second and record["verdict"] != "caught":   # it compiles in the first build, where no test notices it
                 record["verdict"] = "survived"
-            if record["verdict"] == "caught" or not options.tests:       # others might have noticed
+            if record["verdict"] == "caught" or not options.tests:       # other tests might have noticed it
                 with results.open("a") as out:
                     out.write(json.dumps(record) + "\n")
             self.runs[key(record)].append(record)
@@ -141,7 +141,7 @@ class Trials:
 
 
 def by_hand():
-    """The faults of mutants.toml, which explains why each is hard to notice."""
+    """The faults of mutants.toml, which says why each is hard to notice."""
     for entry in noted["by_hand"]:
         source, before = (root / entry["file"]).read_bytes(), entry["before"].encode()
         if source.count(before) != 1:
@@ -151,12 +151,12 @@ def by_hand():
 
 
 def still_there(this):
-    """Whether the source still has the lines of a mutant; otherwise it cannot be tried any more."""
+    """Whether the source still has a mutant's lines; otherwise the mutant cannot be tried any more."""
     return (root / this[0]).is_file() and this[1] in (root / this[0]).read_text()
 
 
 def unnoticed(runs):
-    """The faults of results.jsonl that no test had noticed, except equivalent ones."""
+    """The faults of results.jsonl that no test has noticed, except equivalent ones."""
     wanted = {this for this, run in runs.items()
               if run[-1]["verdict"] == "survived" and this not in equivalent and still_there(this)}
     sources = {file: (root / file).read_bytes() for file, *_ in sorted(wanted)}
@@ -175,10 +175,10 @@ def plant():
     for preset, build in builds.items():
         if preset == "release" or not options.one_build:
             build.ready(options.tests)
-    # For folders that compute gradients, the build that checks them comes first. It lacks lab/.
+    # For folders that compute gradients, the build that checks gradients comes first. It has no lab/.
     doubles = {} if options.one_build else {"core": "double", "autograd": "double"}
     first = collections.defaultdict(lambda: "release", doubles)
-    tried = []                                 # the mutants that are tried now or have been, if they count
+    tried = []                                 # mutants that are being tried or have been tried
     trials = Trials(runs)
     limited = not options.by_hand and not options.again
 
@@ -186,7 +186,7 @@ def plant():
         return runs[this][-1] if runs.get(this) else None
 
     def counted():
-        """The tried mutants that count; those that still run may count."""
+        """The tried mutants that count, and those that are still running and may count."""
         return [(mutant, this) for mutant, this in tried
                 if not last(this) or last(this)["verdict"] in ("caught", "survived")]
     for mutant in faults_in_turn:
@@ -214,7 +214,7 @@ def plant():
 
 
 def summary():
-    """The tables of docs/testing.md, from results.jsonl."""
+    """The tables of docs/testing.md, made from results.jsonl."""
     rows = {name: collections.Counter() for name in folders}
     rows["by hand"], survivors, kept = collections.Counter(), [], []
     for this, runs in history().items():
@@ -239,7 +239,7 @@ def summary():
              "|---|---|---|---|---|---|"]
     for name, row in rows.items():
         if not row.total():
-            continue  # of this folder nothing has been planted yet
+            continue  # no fault has been planted in this folder yet
         share = f" ({100 * row['caught'] / row['planted']:.1f} %)" if row["planted"] else ""
         lines.append(f"| {name if name in ('all', 'by hand') else f'`{name}/`'} | {row['planted']} | {row['first']} | "
                      f"{row['caught']}{share} | {row['double']} | {row['equivalent']} |")
@@ -258,7 +258,7 @@ def with_summary(old):
 
 
 def self_test():
-    """Tests faults.py, that the sources have the lines of faults by hand, and that the page agrees with the results."""
+    """Tests faults.py, that the sources still have the lines of faults by hand, and that the page fits the results."""
     found = faults.self_test()
     planted_by_hand = len(list(by_hand()))
     assert with_summary(page.read_text()) == page.read_text(), "docs/testing.md is older than results.jsonl: --summary"
@@ -288,6 +288,6 @@ elif options.list:
 else:
     home.mkdir(parents=True, exist_ok=True)
     lock = (home / "lock").open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)             # two at once would build in one folder
+    fcntl.flock(lock, fcntl.LOCK_EX)             # two processes would build in one folder
     tree.mkdir(exist_ok=True)
     plant()

@@ -1,4 +1,4 @@
-"""Starts processes for tools/mutate that end together with all that they start, within limits of memory and time."""
+"""Starts processes for tools/mutate within limits of memory and time; all that they start ends together with them."""
 import os
 import pathlib
 import resource
@@ -18,7 +18,7 @@ def run(command, cpu=None, timeout=None, check=False, env=None, **more):
         resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
         if cpu:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
-    # The copy has no commit: otherwise each commit of the checkout would change the build.
+    # The copy has no commit: otherwise each commit in the checkout would change the build.
     around = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", **os.environ, "GIT_CEILING_DIRECTORIES": str(home),
               **(env or {})}
     with subprocess.Popen(command, start_new_session=True, preexec_fn=limits, stdin=subprocess.DEVNULL, env=around,

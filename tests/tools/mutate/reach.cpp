@@ -1,6 +1,6 @@
-// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each function calls the
-// one below when it begins. At the first call of a function its address within the program is appended to the file
-// POSLAB_MUTATE_REACH.NAME at once, as the process may be killed; processes that tests start do the same.
+// Records the functions that a program reaches, for tools/mutate. With -finstrument-functions each function calls the
+// one below when it begins. On a function's first call its address within the program is appended to the file
+// POSLAB_MUTATE_REACH.NAME at once, because the process may be killed; processes that tests start do the same.
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-extern "C" const char __executable_start;      // the beginning of the program, from the linker
+extern "C" const char __executable_start;      // the program's first address, from the linker
 
 namespace {
 
 constexpr size_t places = 1 << 17;             // several times the number of functions
-std::atomic<uintptr_t> seen[places];           // by a hash of the address, in the next free place
+std::atomic<uintptr_t> seen[places];           // the place is a hash of the address, or the next free one
 std::atomic<int> file = -1;
 
 int opened() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets each option of `poslab train`, `lm train`, `t5 train` and `decoder train`, and of each encoding, sampler and
 temperature, to another value, one at a time, in a training of a few steps. If metrics.jsonl, eval.csv and all numbers
-of the checkpoint stay the same to the byte, the program must say so: on stderr, or by a condition in the option's
-help. Prints the settings that change nothing silently, and exits with 1 if there are any.
+of the checkpoint are unchanged to the byte, the program must say so: on stderr, or by a condition in the option's help.
+Prints the settings that silently change nothing, and exits with 1 if there are any.
 
     tests/tools/options/without_effect.py PROGRAM [--seed N] [--jobs N] [--only WORD] [--all]
 """
@@ -32,9 +32,9 @@ SPELLED = {"task": ["even_pairs"], "tasks": ["line"], "encoding": ["alibi", "sin
            "temperature": ["log_n"], "test-positions": ["randomized"], "test-temperature": ["log_n"],
            "eval-times": ["1/3"]}  # fmt: skip
 LEFT_OUT = {"preset", "from", "text"}  # they read other files, or set many options at once
-# Words by which a help text says when an option counts; it may also name another option or its value.
+# Words by which a help text says when an option matters; it may also name another option or that option's value.
 CONDITION = re.compile(r"\b(if|where|unless|without|version|needs|in place of)\b|0:")
-EXCEPTIONS = {  # "thing option" or "thing option value": the reason
+EXCEPTIONS = {  # {"thing option" or "thing option value": the reason}
     "train test-every": "it writes tests.jsonl alone",
     "train warmup 1": "the first step has lr then too",
 }
@@ -49,7 +49,7 @@ def numbers_of(path):
 
 
 def steps_of(path):
-    """The lines without times."""
+    """The lines, without times."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [{k: v for k, v in line.items() if "second" not in k} for line in lines]
 
@@ -93,14 +93,14 @@ def other_values(takes, now):
     low, high = float(found[1]), float(found[2])
     if "one or more" in takes:
         return [found[1]]
-    if "half of the" in takes:  # a length: one that strings reach, and one that none does
+    if "half of the" in takes:  # a length that strings reach, and one that none reaches
         return ["4", "100000"]
     try:
         here = float(now)
     except ValueError:
         return []
     whole = "." not in now and "e" not in now and low == int(low) and high > 1
-    if found[1] == "0" and found[2] == "1" and here == 0:  # a share, or a whole number
+    if found[1] == "0" and found[2] == "1" and here == 0:  # either a share or a whole number
         return ["1", "0.5"]
     near = [here * 2 if here else min(1, high) if whole or high > 1 else high / 2, here / 2 if here else None]
     all = [int(x) if whole else x for x in near if x is not None and low <= x <= high]
@@ -109,7 +109,7 @@ def other_values(takes, now):
 
 
 def columns(lines):
-    """Rows of a table with three columns; the last two may continue in the next lines."""
+    """The rows of a table with three columns; the last two columns may continue in the next lines."""
     third = next((m.start(1) for m in (re.search(r"\)  +(\S)", line) for line in lines) if m), None)
     second = min((re.match(r"  \S+ +", line).end() for line in lines if re.match(r"  \S+ +", line)), default=0)
     rows = []
@@ -152,8 +152,8 @@ def names(bench, kind):
 
 
 def cases(bench, pool, only):
-    """(kind of run, words of its base, the varied thing, option, value, words of the variant, help, other options and
-    their words)."""
+    """(kind of run, words of its base, the varied thing, option, value, words of the variant, help, the other options
+    and their words)."""
     for kind, base in KINDS.items():
         if only not in f"{kind} ":
             continue
@@ -183,12 +183,12 @@ def cases(bench, pool, only):
 
 
 def replaced(words, option):
-    """The words without this option."""
+    """The words without this option and its value."""
     at = words.index(f"--{option}") if f"--{option}" in words else None
     return words if at is None else words[:at] + words[at + 2 :]
 
 
-# Variants of the model for settings that the usual one refuses: with a mask, with a table of offsets.
+# Variants of the model, for settings that the usual model refuses: with a mask, with a table of offsets.
 VARIANTS = ([], ["--causal", "on"], ["--encoding", "relative"])
 
 

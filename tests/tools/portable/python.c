@@ -12,7 +12,7 @@ int main(int count, char** words) { return Py_BytesMain(count, words); }
 
 #define INSIDE __attribute__((visibility("hidden")))
 
-INSIDE int close_range(unsigned from, unsigned to, int flags) {      // since 2.34; Python then closes one by one
+INSIDE int close_range(unsigned from, unsigned to, int flags) {   // since 2.34; without it Python closes one by one
   errno = ENOSYS;
   return -1;
 }

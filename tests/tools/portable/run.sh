@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tests the program of ./dev build portable: it needs no symbol later than glibc 2.28 and only libraries that each
-# system has, trains with the same bits as NATIVE_PROGRAM, and runs in a bare Debian 11, whose glibc is 2.31 (as root,
-# if debootstrap is there; no mirror has an older Debian).
+# Tests the program of ./dev build portable. It needs no symbol later than glibc 2.28 and only libraries that each
+# system has. It trains with the same bits as NATIVE_PROGRAM, and runs in a bare Debian 11, whose glibc is 2.31 (as
+# root, if debootstrap is there; no mirror has an older Debian).
 # usage: tests/tools/portable/run.sh PROGRAM NATIVE_PROGRAM   Ends with a line that ./dev test adds up.
 set -uo pipefail
-# In a mount namespace of our own: what is mounted for a chroot goes with it.
+# In a mount namespace of our own: mounts for a chroot disappear with it.
 [[ $(id -u) != 0 || ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$@"
 program=$(realpath "$1") native=$(realpath "$2")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")
@@ -25,7 +25,7 @@ alone() {
 }
 no_cxx() { ! objdump -T "$program" | grep -E 'GLIBCXX|CXXABI'; }
 train=(train --preset tiny --task even_pairs --encoding rope --steps 20 --eval-lengths 1:3)
-export POSLAB_ISA=baseline               # the same here and in the other Debian
+export POSLAB_ISA=baseline               # the same instruction set here and in the other Debian
 same() {   # FOLDER OF A RUN
   "$program" "${train[@]}" --out there && "$native" "${train[@]}" --out here &&
     cmp there/checkpoint.safetensors here/checkpoint.safetensors
@@ -56,6 +56,6 @@ if [[ $(id -u) == 0 ]] && command -v debootstrap > /dev/null; then
   check 'there it trains with the same bits, and draws a report' elsewhere
   umount "$root/proc" && rm -rf --one-file-system "$root"
 else
-  echo 'left out: a bare Debian 11, which takes root and debootstrap'
+  echo 'left out: a bare Debian 11, which needs root and debootstrap'
 fi
 checked portable

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tests the wheel of tools/wheel portable: no symbol in it is later than glibc 2.28; in a bare Debian 11 with glibc 2.31
-# it is installed, imported, and trains with the same bits. As that Debian's Python, 3.9, is older than the wheel
-# allows, it gets Debian 12's, linked for glibc 2.28 (portable/python.c).
+# Tests the wheel of tools/wheel portable. It has no symbol later than glibc 2.28; in a bare Debian 11 with glibc 2.31
+# it is installed, imported, and trains with the same bits. That Debian's Python, 3.9, is older than the wheel allows,
+# so Debian 12's Python is used there, linked for glibc 2.28 (portable/python.c).
 # usage: tests/tools/portable/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
-# In a mount namespace of our own: what is mounted for a chroot goes with it.
+# In a mount namespace of our own: mounts for a chroot disappear with it.
 [[ $(id -u) != 0 || ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$@"
 wheel=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")
@@ -18,10 +18,10 @@ true_to_its_name() {
   "$source/.venv-python/bin/auditwheel" show "$wheel" | tee /dev/stderr | tr '\n' ' ' | finds "platform tag: \"$tag\""
 }
 check 'it is named for Python 3.10 and glibc 2.28' named
-check 'and auditwheel finds that it is' true_to_its_name
+check 'and auditwheel confirms it' true_to_its_name
 
 version=$(/usr/bin/python3 -c 'import sys; print("python{}.{}".format(*sys.version_info))')
-for_older() {   # PROGRAM: Python
+for_older() {   # PROGRAM: links Python
   local archive=(/usr/lib/"$version"/config-*/lib"$version".a)
   "$source/.venv-portable/bin/python" -m ziglang cc -target "$(uname -m)-linux-gnu.2.28" -fno-sanitize=all -s \
     -rdynamic -o "$1" "$source/tests/tools/portable/python.c" \
@@ -34,7 +34,7 @@ install_here() {   # FOLDER
   "$source/.venv-python/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
     --python-version "${version#python}" --target "$1" "$wheel"
 }
-check 'the wheel is installed, with what it takes' install_here site
+check 'the wheel is installed with its dependencies' install_here site
 cat > train.py <<'END'
 import sys
 import poslab as pl
@@ -59,6 +59,6 @@ if [[ $(id -u) == 0 ]] && command -v debootstrap > /dev/null; then
   check 'and its program draws a report' program
   umount "$root/proc" && rm -rf --one-file-system "$root"
 else
-  echo 'left out: a bare Debian 11, which takes root and debootstrap'
+  echo 'left out: a bare Debian 11, which needs root and debootstrap'
 fi
 checked portable-wheel

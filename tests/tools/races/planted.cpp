@@ -14,20 +14,20 @@ __global__ void add_to_one(real* y, bool race) {
   y[i] = y[i] + 1;
 }
 
-// Blocks write the same number; barriers do not help.
+// Blocks write the same number; a barrier does not help.
 __global__ void blocks_write(real* y, bool race) {
   __syncthreads();
   if (threadIdx.x == 5) y[race ? 0 : blockIdx.x] = real(blockIdx.x);
   __syncthreads();
 }
 
-// Blocks 0 to 2 read what block 3 writes afterwards.
+// Blocks 0 to 2 read a number that block 3 writes afterwards.
 __global__ void written_after_reads(real* y, bool race) {
   if (blockIdx.x < 3 && threadIdx.x == 7) y[10 + blockIdx.x] = y[1];
   if (blockIdx.x == 3 && threadIdx.x == 9) y[race ? 1 : 2] = 1;
 }
 
-// Neighbours exchange through memory, with a barrier in between.
+// Neighbours exchange numbers through memory, with a barrier in between.
 __global__ void exchange(real* y, bool race) {
   y[threadIdx.x] = real(threadIdx.x);
   if (!race) __syncthreads();
@@ -36,7 +36,7 @@ __global__ void exchange(real* y, bool race) {
   y[threadIdx.x] = other;
 }
 
-// Threads exchange across warps, which __syncwarp does not synchronize.
+// Threads of different warps exchange numbers, which __syncwarp does not synchronize.
 __global__ void exchange_of_warps(real* y, bool race) {
   y[threadIdx.x] = 1;
   __syncwarp();

@@ -1,5 +1,5 @@
-// Kernels have no race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, with the fast
-// kernels and with cuda/naive/. Planted races are found.
+// Kernels have no races in global memory (cuda/races.cpp): all cases of all ops, forward and backward, with the fast
+// kernels and with cuda/naive/. Planted races must be found.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ std::string error_of(const std::function<void()>& work) {
 int run_all(const Backend& gpu, const std::function<bool(const OpCase&)>& wanted) {
   const OneThread one;
   const cuda::DeviceMemoryOpen quick;
-  const int blocks_from = cuda::block_kernel_from(1);           // all batches go through encoder blocks of one kernel
+  const int blocks_from = cuda::block_kernel_from(1);           // all batches use the kernels of whole encoder blocks
   add_backend(Device::cuda, gpu);
   int tried = 0;
   for (const OpCase& c : op_cases()) {
@@ -55,7 +55,7 @@ TEST_CASE("races: planted ones in global memory are found, and the same kernels 
     const std::string said = error_of([&] { planted[p].launch(y.data(), true); });
     INFO(said);
     CHECK(said.starts_with(fmt::format("race in global memory: {}, thread ", planted[p].name)));
-    CHECK(said.find("planted.cpp:") != said.rfind("planted.cpp:"));            // both places
+    CHECK(said.find("planted.cpp:") != said.rfind("planted.cpp:"));            // it names both places
     CHECK(said.find(planted[p].said) != std::string::npos);
     CHECK(error_of([&] { planted[p].launch(y.data(), false); }) == "");      // the next launch is not affected
   }

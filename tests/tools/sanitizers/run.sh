@@ -7,7 +7,7 @@ program=$(realpath "$1")
 # shellcheck source=tests/tools/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 scratch
-reported() {   # CASE REPORT: the program has to end with it
+reported() {   # CASE REPORT: the program must end with this report
   local status=0
   "$program" --no-skip --test-case="planted: $1" > said 2>&1 || status=$?
   ((status != 0)) && grep -F "$2" said && ! grep 'test cases:' said || { cat said; return 1; }

@@ -1,4 +1,4 @@
-// The short form of ./dev test asan (tests/tools/sanitizers/run.sh): small cases of all ops on the CPU and through the
+// The short form of ./dev test asan (tests/tools/sanitizers/run.sh): small cases of all ops on the CPU and in the
 // emulated CUDA kernels, forward and backward, and planted faults, without which a clean run would prove nothing. The
 // laws of the schemes come from tests/encodings/invariants.cpp.
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ bool is_small(const OpCase& c) {                                 // emulation is
 }
 bool has_products(const OpCase& c) { return is_product(c) || c.kernel.starts_with("encoder_"); }
 
-// Runs the small cases among those wanted by both backends, and returns their number.
+// Runs the small ones of the wanted cases with both backends, and returns their number.
 int run_both(double tolerance, const std::function<bool(const OpCase&)>& wanted) {
   const OneThread one;
   const BlockKernels blocks;
@@ -46,7 +46,7 @@ T hidden(T value) {
   return kept;
 }
 
-// In a block of one warp
+// Runs the kernel in a block of one warp.
 void by_one_warp(const std::function<void()>& kernel) { emulate::run(1, cuda::warp, kernel); }
 
 }  // namespace
@@ -71,7 +71,7 @@ TEST_CASE("sanitizers: the naive CUDA kernels") {
   add_backend(Device::cuda, cuda::as_backend());
 }
 
-// Each has to end the program with a report.
+// Each of these must end the program with a report.
 TEST_CASE("planted: the place past a buffer is written" * doctest::skip()) {
   const Block block(33);
   block.get()[hidden(33)] = 1;
