@@ -55,7 +55,7 @@ std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::
   return choose_temperature(spelled, run_values(s.config));
 }
 
-// Words: the string, positions ("": those of the test), a temperature ("": the model's own), and silenced heads as
+// Words: the string, positions ("": the test's), a temperature ("": the model's own), and silenced heads as
 // "layer head layer head".
 Response ask_it(Request& request) {
   const State& s = model(request);

@@ -21,7 +21,7 @@ std::map<int, std::unique_ptr<State>>& models() {
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
-// A page has an address space of 4 GB, less what the program and fragmentation take.
+// A page has an address space of 4 GB, minus the program and losses to fragmentation.
 void check_memory(const RunSpec& c) {
   constexpr double most = 3e9;
   if (const double needed = footprint(string_load(c)).bytes(); needed > most)

@@ -63,7 +63,7 @@ TEST_CASE("kernels: rows that are longer than a thread's share") {
   CHECK(different(rotate(wide, {none, all}, Pairing::interleaved),
                   [&](int64_t e) { return e % 2 ? double(wide.data()[e - 1]) : -double(wide.data()[e + 1]); }) == 0);
 
-  // Keys on the left are visited from the nearest on, and each takes half of what is left: 1/2, 1/4, ...
+  // Keys on the left are visited from the nearest on, and each takes half of the remaining weight: 1/2, 1/4, ...
   const Tensor a = geometric(Tensor::full({1, n}, 0), Tensor::full({1, 2}, 0), {.causal = true, .offset = n - 1});
   CHECK(a.data()[n - 1] == 0);
   for (int k = 1; k < 20; ++k) CHECK(a.data()[n - 1 - k] == doctest::Approx(std::ldexp(1., -k)));

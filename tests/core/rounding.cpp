@@ -185,7 +185,7 @@ float by_pairs(const float* a, const float* b, int k) {
 TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's definition gives, by it and emulated") {
   const ByInstruction instruction;
   Rng rng({0, 13, 0});
-  for (const bool tiny : {false, true})  // normal sums, then sums of which some are subnormal
+  for (const bool tiny : {false, true})  // normal sums, then partly subnormal ones
     for (const int k : {1, 2, 7, 64, 97}) {
       const int m = 13, n = 71;
       std::vector<float> a(size_t(m * k)), b(size_t(n * k));  // (m, k), (n, k)

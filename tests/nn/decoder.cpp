@@ -329,7 +329,7 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
       gains += gain, biases += bias;
       if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
     }
-    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two gains in a block are those of queries and keys
+    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two gains in a block are for queries and keys
     CHECK(biases == 2 * 4);
   }
 }

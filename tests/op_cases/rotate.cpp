@@ -14,7 +14,7 @@ std::string title(const Sizes& s, Pairing pairing, const char* learned = "") {
                      pairing == Pairing::interleaved ? "interleaved" : "half", learned);
 }
 
-// x rotated by these cosines and sines, which need not be those of an angle
+// x rotated by these cosines and sines, which need not belong to one angle
 Array rotated(const Sizes& s, Pairing pairing, Array& x, Array& cosine, Array& sine) {
   Array y(x.shape);
   const bool interleaved = pairing == Pairing::interleaved;

@@ -60,7 +60,7 @@ double floor_of(const Result&);
 double numeric(const OpCase&, const Arrays& x, size_t i, const std::vector<double>& u);
 double value_error(const OpCase&, const std::vector<real>& y, const Array& expected);
 
-// While it lives, there is one thread: for all tests but those of threads, as small cases gain nothing from more.
+// Sets one thread while it lives: small cases gain nothing from more.
 struct OneThread {
   const int before = threads();
   OneThread() { set_threads(1); }

@@ -9,7 +9,7 @@ namespace poslab::testing {
 
 using Numbers = std::vector<double>;
 
-// spelled: "randomized:max_position=6", for example. Each step draws anew.
+// spelled: "randomized:max_position=6", for example. Each step has its own draw.
 inline Positions sample(const std::string& spelled, int sequences, int time, uint32_t step) {
   Rng rng(stream(1, Purpose::positions, step));
   return poslab::sample(choose_sampler(spelled, trained_on(80)), {sequences, time}, rng);

@@ -79,7 +79,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
       finish_step(s.config, start_step(s, std::move(drawn)));
       const auto end = Clock::now();
       after = cuda::given(), allocated = allocations() - allocated;
-      if (n < 3) continue;                               // skips the first steps, of which one is recorded
+      if (n < 3) continue;                               // skips the first steps: one of them is recorded
       const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
       drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
     }

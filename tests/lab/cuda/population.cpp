@@ -1,5 +1,5 @@
 // Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits of trials trained
-// alone, even if they run at the same time on a GPU (emulated if there is none), and if one or all are interrupted.
+// alone, even if they run at the same time on a GPU (real or emulated), and if one or all are interrupted.
 #include "lab/runs/sweep/population.h"
 
 #include <fstream>

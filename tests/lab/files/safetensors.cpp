@@ -140,7 +140,7 @@ TEST_CASE("safetensors: a checkpoint of ours that was changed along with its che
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
               " goes beyond the "));
-  // By the header a table has a gigabyte, but the file has 64 rows of it.
+  // The header claims a table of a gigabyte, but the file has only 64 rows.
   CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
               "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));
 }

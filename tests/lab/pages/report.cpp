@@ -278,7 +278,7 @@ TEST_CASE("report: a sweep's folder, its plan, and a pattern that matches more t
   sweep::keep_plan(plan, sweep::SweepFolder(trials));
   fs::rename(run, fs::path(trials) / plan[0].id);
   write(fs::path(trials) / "journal.jsonl", "{\"event\":\"done\"}\n"), write(fs::path(trials) / "claims", "");
-  std::vector<std::string> pattern;  // what a shell makes of runs/sweep/*
+  std::vector<std::string> pattern;  // as a shell expands runs/sweep/*
   for (const auto& at : fs::directory_iterator(trials)) pattern.push_back(at.path());
   REQUIRE(pattern.size() == 4);
   passed = report::write(pattern, out);

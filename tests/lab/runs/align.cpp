@@ -188,12 +188,12 @@ TEST_CASE("align: options that do not apply to a checkpoint are refused before i
   CHECK(!std::filesystem::exists(file));
 }
 
-TEST_CASE("align: temperatures by hand are taken for an external language model, those of other weights are not") {
+TEST_CASE("align: an external language model accepts temperatures set by hand, but not those of other weights") {
   const auto refused = [](const std::string& of) {
     const std::string folder = std::string(source_folder) + "/tests/data/huggingface/llama";
     return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
   };
   CHECK(holds(refused("2.4.0badcafe 8 64:0.5"),
               "temperature aligned: it belongs to weights 0badcafe, but this model has"));
-  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // the tokenizer is read afterwards; there is none
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // accepted; what fails next is the missing tokenizer
 }

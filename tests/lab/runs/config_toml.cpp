@@ -1,4 +1,4 @@
-// Options: one table, four sources, and what is refused.
+// Options: one table, four sources, and the refusals.
 #include "core/rounding.h"
 #include "experiment/build.h"
 #include "experiment/language/language.h"
