@@ -121,7 +121,7 @@ void check(const std::vector<Edge>& edges, const std::function<Shape(int)>& shap
 
 }  // namespace
 
-TEST_CASE("edges: values and slopes of functions of one number, and of rows") {
+TEST_CASE("edges: values and derivatives of elementwise functions, and of functions of rows") {
   check(of_one_number, [](int n) { return Shape{n}; });
   check(of_a_row, [](int n) { return Shape{1, n}; });
 }

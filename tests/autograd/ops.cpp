@@ -153,7 +153,7 @@ TEST_CASE("ops: every kernel is called by an OpCase, which names the one that it
   }
 }
 
-TEST_CASE("ops: values and gradients against slow references, fused against composed") {
+TEST_CASE("ops: values and gradients equal slow references, and fused ops equal composed ones") {
   const OneThread one;
   const std::map<std::string, Worst> table = against_references();
   fmt::print("\nWorst relative errors ({}; instruction set {})\n", sizeof(real) == 8 ? "double" : "float", isa());
@@ -164,7 +164,7 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
                w.has_twin ? fmt::format("{:.1e}", w.twin) : "-");
 }
 
-TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
+TEST_CASE("ops: products of every engine: the same references, and the same bits for any number of threads") {
   const OneThread one;
   std::vector<OpCase> large = op_cases(For::bench);                  // large enough to be split between threads
   std::erase_if(large, [](const OpCase& c) {                         // one gate is enough: all are split alike
@@ -193,7 +193,7 @@ TEST_CASE("ops: products by every engine, against the same references and with t
   }
 }
 
-TEST_CASE("ops: the same bits for any number of threads") {
+TEST_CASE("ops: results have the same bits for any number of threads") {
   const int before = threads();
   for (const OpCase& c : op_cases()) {
     INFO(title(c));
@@ -208,7 +208,7 @@ TEST_CASE("ops: the same bits for any number of threads") {
   set_threads(before);
 }
 
-TEST_CASE("ops: every instruction set of this processor") {
+TEST_CASE("ops: every instruction set of this processor gives the results of the references") {
   const OneThread one;
   const std::string before = isa();
   for (const OpCase& c : op_cases()) {
@@ -227,7 +227,7 @@ TEST_CASE("ops: every instruction set of this processor") {
   use_isa(before);
 }
 
-TEST_CASE("ops: gradients that nobody wants are not computed, and the others do not change, by every engine") {
+TEST_CASE("ops: every engine computes no gradient that is not needed, and the others do not change") {
   const OneThread one;
   for_each_engine([](const OpCase& c) {
     const Tensors x = inputs(c);
@@ -247,7 +247,7 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
   });
 }
 
-TEST_CASE("ops: gradients are added to what is there, by every engine") {
+TEST_CASE("ops: every engine adds gradients to existing values") {
   const OneThread one;
   for_each_engine([](const OpCase& c) {
     INFO(title(c));

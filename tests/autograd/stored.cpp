@@ -88,7 +88,7 @@ TEST_CASE("stored: a linear layer equals one with the weights widened and transp
 
 // A float32 weight is rounded to bf16 as a parameter is. Then both layers have the same bits, because they add in the
 // same order if the inner index fits one block. Weights that are stored in bf16 are not rounded again.
-TEST_CASE("stored: with products in bf16 a linear layer of many rows equals that of parameters, to the bit") {
+TEST_CASE("stored: with products in bf16 a linear layer of many rows has the bits of a layer of parameters") {
   if (sizeof(real) != sizeof(float)) return;
   const EveryIsa after;
   for (const std::string& name : available_isas())
@@ -114,7 +114,7 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows equals that
   for (const real sum : sums.values()) CHECK(sum == 1100);
 }
 
-TEST_CASE("stored: a feed-forward network of a long text, computed in parts, equals that of parameters") {
+TEST_CASE("stored: a feed-forward network on a long text, computed in parts, equals a network of parameters") {
   const NoGrad no_grad;
   const auto at = [](const Params& p, const char* name) {  // transposed, as in files
     const Tensor &w = p.at(name), rows = transpose(w);
@@ -159,7 +159,7 @@ TEST_CASE("stored: arguments that do not fit are refused") {
   CHECK_THROWS_AS(given.full("w", {2, 3, 1}, 0), BadInput);
 }
 
-TEST_CASE("attention: a sliding window masks keys in fused and composed attention, whatever the pieces") {
+TEST_CASE("attention: a sliding window masks keys in fused and composed attention, however it is cut into pieces") {
   for (const char* name : {"none", "rope", "rerope:window=3", "rerope:window=4,leaky=8", "alibi"})
     for (const int window : {1, 2, 3, 5, 64}) {
       INFO(name, " ", window);

@@ -41,7 +41,7 @@ std::string refused(const std::string& text, const RunValues& run = {}) {
 
 }  // namespace
 
-TEST_CASE("choices: a spelling sets options, and is printed with those that differ from the defaults, in their order") {
+TEST_CASE("choices: a spelling sets options; it is printed with the options that differ from the defaults, in order") {
   const Chosen<Thing> c = choose("thing", things, " rich : leaky = 0.25 ,symmetric,window=7");
   CHECK(c.choices["mode"] == "paper");
   CHECK(c.choices.on("symmetric"));
@@ -112,7 +112,7 @@ TEST_CASE("names: if a long text contains several names, the longest is suggeste
   CHECK(!nearest(std::string(2000, 'x'), names));
 }
 
-TEST_CASE("choices: a refusal names what was probably meant") {
+TEST_CASE("choices: a refusal suggests the name that was probably meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
   CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain\"?"));
   CHECK(refused("plain:3") == "plain has no options; leave out \"3\"");
@@ -149,7 +149,7 @@ TEST_CASE("choices: a refusal names what was probably meant") {
         "\"rich:symmetric,\"");
 }
 
-TEST_CASE("choices: options without a thing, such as a run's, are named alone in errors") {
+TEST_CASE("choices: options that belong to no scheme, such as a run's, are named alone in errors") {
   Choices c("", {Option("steps", 5, {1, 9}, "how many"), Option::lengths("tested", "1:100", {1, 500}, "which")});
   const auto says = [&](const std::string& option, const std::string& text) -> std::string {
     try {

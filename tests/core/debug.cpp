@@ -208,7 +208,7 @@ TEST_CASE("debug: a product with 16-bit weights reads two bytes for each") {
   CHECK(of("gather_stored").cost.bytes == sizeof(real) * 3 * 16 + sizeof(int) * 3);
 }
 
-TEST_CASE("debug: repeated dimensions, sums into existing values, and masked pairs are counted as they are") {
+TEST_CASE("debug: the cost counts repeated dimensions, sums into existing values, and masked pairs correctly") {
   const Rung rung(2);
   Tensor x = Tensor::full({6, 5}, 1);
   x.require_grad();
@@ -231,7 +231,7 @@ TEST_CASE("debug: repeated dimensions, sums into existing values, and masked pai
         sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3 + 3 + 5) + 2 * 4 * 3 * 2));
 }
 
-TEST_CASE("debug: products of all shapes cost what their cases say") {
+TEST_CASE("debug: products of all shapes have the cost that their cases state") {
   const Rung rung(2);
   for (const For purpose : {For::tests, For::bench})
     for (const OpCase& c : op_cases(purpose)) {
@@ -337,7 +337,7 @@ TEST_CASE("debug: lines name the ops as they run, and from level 3 on have shape
   CHECK(holds(three, " GB/s\n"));
 }
 
-TEST_CASE("debug: the first op with a NaN or an infinity is named, with any input that had one already") {
+TEST_CASE("debug: the first op with a NaN or an infinity is named, and so is an input that already had one") {
   const Rung rung(4);
   CHECK(refusal([] { sum_all(log(Tensor::from<real>({2, 2}, {1, 2, -3, -4}))); }) ==
         "1: log (2, 2) gives (2, 2) with nan at (1, 0), the first of 2 such elements; its inputs are all finite");

@@ -34,7 +34,7 @@ int different(const Tensor& x, const std::function<double(int64_t)>& expected) {
 
 }  // namespace
 
-TEST_CASE("kernels: rows that are longer than a thread's share") {
+TEST_CASE("kernels: rows that are longer than a thread's share of the work") {
   const int n = long_row;
   const Tensor x = wanted(numbered({3, n})), dy = numbered({3, n});
 
@@ -69,7 +69,7 @@ TEST_CASE("kernels: rows that are longer than a thread's share") {
   for (int k = 1; k < 20; ++k) CHECK(a.data()[n - 1 - k] == doctest::Approx(std::ldexp(1., -k)));
 }
 
-TEST_CASE("kernels: sums over more rows than a block, and of numbers that lie apart") {
+TEST_CASE("kernels: sums over more rows than a block has, and sums of numbers that are not adjacent") {
   const Tensor x = numbered({17, 1300, 3});  // 17 sums, each computed by one thread, block by block
   const Tensor y = sum(x, 1);
   const auto added_up = [&](int64_t e) {

@@ -58,7 +58,7 @@ const Case cases[] = {{{.batch = 500, .m = 40, .n = 40, .k = 64}, 8},           
 
 }  // namespace
 
-TEST_CASE("products by four threads have the bits of those by one") {
+TEST_CASE("products computed by four threads have the same bits as by one") {
   const std::string before = isa();
   const int were = threads();
   std::vector<std::pair<std::string, Engine>> ways;            // only our own engine has several instruction sets

@@ -51,7 +51,7 @@ TEST_CASE("jobs of several callers do not mix") {
   set_threads(were);
 }
 
-TEST_CASE("an exception of a piece comes to the caller once all pieces have ended, and the next job runs as usual") {
+TEST_CASE("an exception in a piece reaches the caller after all pieces have ended, and the next job runs as usual") {
   const int were = threads();
   for (const int n : {1, 2, 4}) {
     set_threads(n);

@@ -123,7 +123,7 @@ TEST_CASE("normal and truncated normal: moments and cells") {
   }
 }
 
-TEST_CASE("parameters drawn uniformly: within their range, with its moments, from a stream of their own") {
+TEST_CASE("uniformly drawn parameters: within their range, with the right moments, from a stream of their own") {
   const int n = 40000;
   const double low = -0.5, high = 1.5, width = high - low;
   const Params p(7);
@@ -154,7 +154,7 @@ TEST_CASE("parameters drawn uniformly: within their range, with its moments, fro
   for (const real v : p.uniform("narrow", {1000}, 1, double(end)).values()) CHECK((v >= 1 && v < end));
 }
 
-TEST_CASE("params: a tensor of more than a million numbers is one stream, though it is drawn in pieces") {
+TEST_CASE("params: a tensor of more than a million numbers is one stream, although it is drawn in pieces") {
   const Tensor x = Params(7).normal("w", {(1 << 20) + 3}, 1);
   Rng rng(stream(7, Purpose::init, 0, 0));
   int64_t same = 0;

@@ -182,7 +182,7 @@ float by_pairs(const float* a, const float* b, int k) {
   }
   return sum;
 }
-TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's definition gives, by it and emulated") {
+TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's definition, by hardware and emulated") {
   const ByInstruction instruction;
   Rng rng({0, 13, 0});
   for (const bool tiny : {false, true})  // normal sums, then partly subnormal ones
@@ -214,7 +214,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits that the instruction's 
     }
 }
 
-TEST_CASE("rounded products: each op has the same bits with the instruction and emulated") {
+TEST_CASE("rounded products: each op has the same bits with the instruction and with its emulation") {
   const ByInstruction instruction;
   if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is compared with itself");
   const MatmulPrecision as(Device::cpu, Rounding::bf16);
@@ -232,7 +232,7 @@ TEST_CASE("rounded products: each op has the same bits with the instruction and 
 // network has two layers of such sums. The op itself computes that sum from its inputs' magnitudes, but gates shrink
 // theirs by up to a half, and have slopes of up to 1.13. On average, errors cancel and are as large as one factor's.
 // The table is bench/results/rounded.csv.
-TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
+TEST_CASE("rounded products: errors of values and gradients in bf16 stay below a bound, and are as in the table") {
   std::map<std::string, std::pair<double, double>> worst;
   for (const OpCase& c : op_cases()) {
     if (!is_product(c)) continue;
@@ -274,7 +274,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
 
 // Factors are off by 2^-8 of themselves. The absolute error of a logit becomes the relative error of its exponential.
 // fp32 counts as exact here: other tests compare it with double.
-TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and emulated") {
+TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and by its emulation") {
   const ByInstruction instruction;
   int rounded = 0;
   double worst = 0, worst_gradient = 0;
@@ -307,7 +307,7 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
   CHECK(worst_gradient < 0.02);
 }
 
-TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
+TEST_CASE("rounded products: forward and backward passes have the same bits with two threads and with one") {
   const OneThread one;
   for (const Form& form : {tf32x3, tf32, bf16}) {
     const MatmulPrecision as(Device::cpu, form.how);

@@ -245,7 +245,7 @@ TEST_CASE("attention: a query whose products are all -infinity has result 0 and 
 }
 #endif
 
-TEST_CASE("top_k: equal numbers from the left, NaN before all, infinities, on every instruction set") {
+TEST_CASE("top_k: of equal numbers the leftmost first, NaN before all others, infinities; on every instruction set") {
   const real inf = INFINITY, nan = NAN;
   const std::string before = isa();
   for (const std::string& set : available_isas()) {

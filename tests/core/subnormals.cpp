@@ -121,7 +121,7 @@ TEST_CASE("no subnormal moments in Adam: gradients that became zero, and tiny on
 }
 
 #ifndef POSLAB_DOUBLE
-TEST_CASE("exp: exactly zero where the result would be subnormal, right up to there, and NaN stays NaN" *
+TEST_CASE("exp: exactly zero where the result would be subnormal, accurate elsewhere, and NaN stays NaN" *
           floats_alone) {
   const std::string before = isa();
   for (const std::string& set : available_isas()) {

@@ -25,7 +25,7 @@ bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
 // The CPU's attention does not round the factors that a GPU's rounds, so this compares with the double reference and
 // with the CPU's fp32. A case used the tensor cores if its bits differ between TF32 and bf16. In fp32, which is 3xTF32,
 // every third case runs here; tests/cuda/backend.cpp has the same bounds for all cases.
-TEST_CASE("cuda: attention of wide heads has the error of its rounded factors, and other attention has none") {
+TEST_CASE("cuda: attention of wide heads has the error of its rounded factors; other attention rounds nothing") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   struct Form { Rounding how = Rounding::fp32; double least = 0, most = 0, value = 0, gradient = 0; };

@@ -105,7 +105,7 @@ TEST_CASE("cuda: angles that require a gradient are refused if x is on another d
                        doctest::Contains("must be on the device of x; compute them there"), BadInput);
 }
 
-TEST_CASE("cuda: the gradient of a temperature is that of the CPU where a bias of -infinity hides keys") {
+TEST_CASE("cuda: the gradient of a temperature equals the CPU's if a bias of -infinity hides keys") {
   const OneThread one;
   const int T = 5, H = 2;
   for (const int D : {4, 8, 20, 300}) {

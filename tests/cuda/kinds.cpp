@@ -64,12 +64,12 @@ TEST_CASE("cuda: five steps of a decoder for a task with every scheme equal the 
 TEST_CASE("cuda: a step with packed documents and every scheme equals the CPU's") {
   trained_alike("llama", 1, {{"documents", "packed"}, {"layers", "1"}});
 }
-TEST_CASE("cuda: a step of a looped model equals the CPU's, with every scheme; with some if each symbol is a loop") {
+TEST_CASE("cuda: a step of a looped model equals the CPU's with every scheme; with some also if loops = length") {
   trained_alike("strings", 1, {{"loops", "2"}, {"layers", "1"}, {"dropout", "0"}, {"eval_samples", "2"}});
   trained_alike("strings", 1, {{"loops", "length"}, {"layers", "1"}, {"dropout", "0"}, {"eval_samples", "2"}}, 6);
 }
 
-TEST_CASE("cuda: a batch in parts gives the CPU's losses and weights, in parts and whole") {
+TEST_CASE("cuda: a batch in parts gives the losses and weights of the CPU, computed in parts and as a whole") {
   const OneThread one;
   const Quick quick;
   for (const SmallKind& k : small_kinds()) {

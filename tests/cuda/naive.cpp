@@ -62,7 +62,7 @@ TEST_CASE("cuda: the naive kernels compute only wanted gradients, and add them t
   CHECK(tried > 20);
 }
 
-TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded steps, and agree") {
+TEST_CASE("cuda: naive and fast kernels are timed side by side, as recorded steps, and agree") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   std::vector<OpCase> few;                                // a small case of each kernel, and one without a naive kernel

@@ -214,7 +214,7 @@ TEST_CASE("fire: golden inputs of its network, whose sign is reversed for keys t
   CHECK(difference(now(0), now(2000)) > 0.01);
 }
 
-TEST_CASE("relative_bias, tisa: rows and bumps where they belong") {
+TEST_CASE("relative_bias, tisa: rows and bumps are at the right distances") {
   const Model rows = model_of("relative_bias");
   fill_with_row_numbers(rows, "layer1.table");
   for (const auto& [d, row] :

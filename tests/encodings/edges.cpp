@@ -52,7 +52,7 @@ TEST_CASE("schemes: frequencies of schemes without rotation, of one with a base,
   CHECK_THROWS_WITH_AS(frequencies(0), "sinusoid: 0 channels cannot be paired; use an even number", BadInput);
 }
 
-TEST_CASE("sinusoid: rows that are kept, rows that extend the kept ones, and rows too far out to be kept") {
+TEST_CASE("sinusoid: rows that are cached, rows that extend the cache, and rows too far out to be cached") {
   const std::vector<double> f = frequencies(6);
   for (const double p : {3., 2047., 5000., -4000., 65535., 65536., -70000., 1e9, 0.5}) {
     CAPTURE(p);

@@ -77,7 +77,7 @@ TEST_CASE("10 mass: a query's weights sum to 1, unless a scheme declares otherwi
   CHECK(hold_to("mass").below > 20);
 }
 
-TEST_CASE("positions: NaN and infinite ones are refused, whatever the scheme reads") {
+TEST_CASE("positions: NaN and infinity are refused, whether or not the scheme reads positions") {
   int refusals = 0;
   for (const Setup& s : each_setup()) {
     if (!s.reads_positions()) continue;

@@ -62,7 +62,7 @@ TEST_CASE("entmax: the support shrinks as logits grow; with a base, logits are t
   CHECK_THROWS_AS(choose_encoding("entmax:alpha=3"), BadInput);
 }
 
-TEST_CASE("stick-breaking: shares of what is left, and a remainder prod (1 - beta)") {
+TEST_CASE("stick-breaking: each weight is a share of the rest, and a remainder prod (1 - beta) stays") {
   const Tensor half = weights_of_keys("stick_breaking", {0, 0, 0, 0}, true);
   check_row(half, 0, {0, 0, 0, 0});
   check_row(half, 3, {.125, .25, .5, 0});

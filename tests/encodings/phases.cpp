@@ -51,7 +51,7 @@ double number(const Tensor& s, int head, int i, int j) {
 
 }  // namespace
 
-TEST_CASE("carope: f(0) = 0.590616, and pair m turns by its m-th power a slot") {
+TEST_CASE("carope: f(0) = 0.590616, and pair m turns by its m-th power in each slot") {
   const Model model(choose_encoding("carope"), shape);
   const Tensor nothing = Tensor::full({1, T, C}, 0);
   for (const int m : {1, 2}) {
@@ -246,7 +246,7 @@ TEST_CASE("scaled_sincos is sincos times a number, C^-1/2 at first; learned_four
   for (const real v : added.values()) CHECK(double(v) == doctest::Approx(y).epsilon(1e-5));
 }
 
-TEST_CASE("phases: their refusals") {
+TEST_CASE("phases: invalid arguments are refused") {
   const auto refused = [](const std::string& spelled, ModelShape m) {
     try {
       Params params(1);

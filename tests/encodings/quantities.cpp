@@ -69,7 +69,7 @@ TEST_CASE("pictures: a scheme describes its picture in a sentence, also with eac
   CHECK(shows("geometric", true) != shows("geometric", false));
 }
 
-TEST_CASE("pictures: distances are key minus query in every scheme that has distances: none above 0 on the left") {
+TEST_CASE("pictures: in every scheme that has distances they are key minus query, so none is above 0 on the left") {
   constexpr int T = 5;
   const auto check = [&](const Chosen<Scheme>& scheme) {
     CAPTURE(scheme.spelled());

@@ -227,7 +227,7 @@ TEST_CASE("rotary: every scheme that turns by frequencies shows them, at most 2 
   CHECK(shown >= 16);
 }
 
-TEST_CASE("rotary: what is refused, with a remedy") {
+TEST_CASE("rotary: refusals name a remedy") {
   CHECK(refused("yarn", {1, 4, 12}).find("yarn rotates channels in pairs") == 0);
   CHECK(refused("fope", {1, 4, 12}).find("make the head size even") != std::string::npos);
   CHECK(refused("yarn:beta_fast=1").find("beta_fast = 1 must be above beta_slow = 1") != std::string::npos);

@@ -126,7 +126,7 @@ TEST_CASE("randomized_offsets, unsorted: the right half is in any order, and the
   CHECK((descending > 25 && descending < 75));
 }
 
-TEST_CASE("sequential counts, evenly_spread reaches both ends of the pool") {
+TEST_CASE("sequential counts slots, evenly_spread reaches both ends of the pool") {
   CHECK(sample("sequential", 2, 5, 0).tokens("test") == Numbers{0, 1, 2, 3, 4});
   CHECK(sample("sequential:first=1", 1, 2, 0).tokens("test") == Numbers{1, 2});
   CHECK(sample("evenly_spread:max_position=11", 1, 5, 0).tokens("test") == Numbers{0, 2.5, 5, 7.5, 10});

@@ -137,7 +137,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
   }
 }
 
-TEST_CASE("relative, released: on the right all offsets are alike, on the left -r reads N - r (spec, finding 1)") {
+TEST_CASE("relative, released: all offsets on the right are equal, on the left -r reads N - r (spec, finding 1)") {
   const Model released = model_of("relative:mode=released");
   const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2), {}};
   const Tensor r = released->scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9})).r;
@@ -395,7 +395,7 @@ TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomiz
   CHECK_THROWS_AS(name("rope", "randomized_offsets"), BadInput);
 }
 
-TEST_CASE("position matrices: rotations, biases of each head, similarities, the order of asking, nothing for NoPE") {
+TEST_CASE("position matrices: rotations, biases of each head, similarities, the order of visits, nothing for NoPE") {
   const auto matrices = [&](const char* spelled, bool causal = false) {
     ModelShape shape = shape_of();
     shape.causal = causal;

@@ -346,7 +346,7 @@ TEST_CASE("windows: a scheme names the option that no string reaches, and its la
   CHECK(said("scale_invariant:of=rerope/window=512", 40, 40) == "window = 512");
 }
 
-TEST_CASE("windows: an option is named as out of reach exactly if the logits do not change with it") {
+TEST_CASE("windows: an option is named as unreached if, and only if, it changes no logit") {
   constexpr int T = 6, layers = 4;
   const Positions counted = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   int tried = 0;
@@ -373,7 +373,7 @@ TEST_CASE("windows: an option is named as out of reach exactly if the logits do 
   CHECK(tried == 11);
 }
 
-TEST_CASE("windows: what is refused") {
+TEST_CASE("windows: invalid options are refused") {
   const auto spelling = [](const char* text) { return refused(text, shape_with(true)); };
   const std::string takes = "it takes 2 .. 16777216, or 0.5L: half of the trained length";
   CHECK(spelling("rerope:window=0") == "rerope: window = 0 is out of range; " + takes);

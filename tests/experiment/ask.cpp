@@ -121,7 +121,7 @@ TEST_CASE("ask: of all short strings those that the task draws are valid, and a 
   }
 }
 
-TEST_CASE("ask: strings as people write them") {
+TEST_CASE("ask: strings are read as people write them") {
   CHECK(read_input(task("stack_manipulation"), "01 pop PUSH1") == Tokens{0, 1, 2, 4});
   CHECK(read_input(task("stack_manipulation"), "0124") == Tokens{0, 1, 2, 4});
   CHECK(written_input(task("stack_manipulation"), {0, 1, 2, 4}) == "0 1 POP PUSH1");
@@ -191,7 +191,7 @@ TEST_CASE("ask: with random positions the answer is a mean over draws") {
   CHECK(ask(State(tiny({{"positions", "sequential"}})), x, 3).draws == 1);
 }
 
-TEST_CASE("ask: other positions and temperatures, and those that have no room") {
+TEST_CASE("ask: other positions and temperatures, and a refusal if the string is too long for them") {
   State state(tiny());
   const Tokens x = {0, 1, 1, 0, 1, 1}, at_500(500, 1);
   const auto plain = ask(state, x).probability;
@@ -238,7 +238,7 @@ TEST_CASE("ask: attention weights are those that a trace records, and sum to one
   CHECK(trace.captured.begin()->second.values() == w);
 }
 
-TEST_CASE("ask: every task has an example, a form and at most five lines of prose; so have all other topics") {
+TEST_CASE("ask: every task and every other topic has an example, a form and at most five lines of prose") {
   const auto short_prose = [](const std::string& name, const std::string& about) {
     CAPTURE(name);
     CHECK(about.size() > 40);

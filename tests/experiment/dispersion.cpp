@@ -47,7 +47,7 @@ struct KnownRows {
 
 }  // namespace
 
-TEST_CASE("sorted logits: of each row minus its mean, then averaged over rows and heads") {
+TEST_CASE("sorted logits: each row minus its mean is sorted, then averaged over rows and heads") {
   constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
   KnownRows rows(keys);
   const std::vector<double> found = sorted_logits(rows.model(false), keys, keys, 3);
@@ -60,7 +60,7 @@ TEST_CASE("sorted logits: of each row minus its mean, then averaged over rows an
   CHECK(std::is_sorted(found.begin(), found.end()));
 }
 
-TEST_CASE("sorted logits: a causal model gives those of the last eighth of its queries") {
+TEST_CASE("sorted logits: a causal model averages over the last eighth of its queries") {
   constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
   KnownRows rows(keys);
   const std::vector<double> found = sorted_logits(rows.model(true), keys, keys, 1);
@@ -133,7 +133,7 @@ TEST_CASE("dispersion: means over the rows that see a key; nothing for heads wit
   CHECK(none.of_model().entropy == 0);
 }
 
-TEST_CASE("normal quantiles are those of tables") {
+TEST_CASE("normal quantiles equal published tables") {
   // NIST/SEMATECH e-Handbook 1.3.6.7.1; more digits from R's qnorm
   for (const auto& [p, z] : {std::pair{.5, 0.},
                              {.8413447460685429, 1.},

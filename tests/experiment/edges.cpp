@@ -115,7 +115,7 @@ TEST_CASE("runs: a word of several characters is no digit, whatever it begins wi
         std::vector<int>{of(TokenClass::digit), of(TokenClass::sign), of(TokenClass::sign), of(TokenClass::empty)});
 }
 
-TEST_CASE("runs: if no tokens are known, samplers that depend on them take all for digits") {
+TEST_CASE("runs: if no tokens are known, samplers that depend on them treat all as digits") {
   const RunSpec c(small_run({{"encoding", "rope"}, {"positions", "coupled"}}));
   const auto of = [&](const Ids& tokens) { return test_draw(c, 4, 0, 1, 8, tokens).at_layer(0).tokens("test"); };
   CHECK(of({}) == of(Ids({1, 8}, std::vector<int>(8, 0))));

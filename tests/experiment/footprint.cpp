@@ -34,7 +34,7 @@ RunSpec sized(const std::string& encoding, int layers, int d_model, int length, 
 
 }  // namespace
 
-TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
+TEST_CASE("footprint: the estimate is within a factor of the memory that a step takes") {
   for (const char* encoding : {"none", "learned", "alibi", "rope", "relative", "geometric"})
     for (const int d_model : {64, 128}) {
       const RunSpec c(sized(encoding, 3, d_model, 40, 16));

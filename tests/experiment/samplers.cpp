@@ -158,7 +158,7 @@ TEST_CASE("a task with its own strings has positions for each sequence, as in th
         learner.state.test_net()(batch.tokens, batch.outputs, {drawn, {}}).values());
 }
 
-TEST_CASE("every sampler: a model computes with it") {
+TEST_CASE("a model runs with every sampler") {
   for (const Sampler& s : all_samplers())
     for (const char* encoding : {"sincos", "rope", "relative", "alibi", "geometric"})
       for (const Resample resample : {Resample::per_forward, Resample::per_layer, Resample::per_sequence}) {
@@ -282,7 +282,7 @@ TEST_CASE("a model reads the embedding's positions at the embedding and the logi
   CHECK(outputs("ids&alibi", "coupled:two_ended&sequential") != outputs("ids&alibi", "coupled&sequential"));
 }
 
-TEST_CASE("samplers refuse requests beyond the pool, with a remedy") {
+TEST_CASE("samplers refuse requests beyond the pool, and name a remedy") {
   for (const std::string& name : names_of(all_samplers())) {
     CAPTURE(name);
     RunValues run = trained_on(40);

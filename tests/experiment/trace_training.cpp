@@ -127,7 +127,7 @@ TEST_CASE("trace: the first update equals Adam's formula for the clipped gradien
   }
 }
 
-TEST_CASE("trace: an update of zero freezes its parameter, half of one halves its step, and others keep their bits") {
+TEST_CASE("trace: a zero update freezes its parameter, a halved one halves its step, and others keep their bits") {
   for (auto* make : {encoder, decoder, t5_training}) {
     const Training changed = make(), plain = make();
     const std::string frozen = changed.params.entries()[2].name, halved = changed.params.entries()[3].name;

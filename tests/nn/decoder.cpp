@@ -234,7 +234,7 @@ TEST_CASE("decoder: with a scheme that depends on the length, each step of decod
   }
 }
 
-TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states C more, and nothing else grows") {
+TEST_CASE("decoder: the cache has 2 G D numbers for each token and layer, with states C more; nothing else grows") {
   const auto numbers = [](const char* encoding) { return Model(small(encoding)).net.cache(1, 8).numbers_per_token(); };
   CHECK(numbers("rerope") == 2 * 2 * 2 * 8);
   CHECK(numbers("alibi") == 2 * 2 * 2 * 8);
@@ -276,7 +276,7 @@ TEST_CASE("decoder: another scheme or temperature at test shares the weights, un
   CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
 }
 
-TEST_CASE("decoder: what does not fit is refused") {
+TEST_CASE("decoder: sizes, tokens and options that do not fit are refused") {
   const auto refused = [](const auto& change) {
     DecoderSpec s = small("none");
     change(s);
@@ -317,7 +317,7 @@ TEST_CASE("decoder: what does not fit is refused") {
   CHECK_THROWS_WITH_AS(Model{windows}, doctest::Contains("does not go with the model's sliding windows"), BadInput);
 }
 
-TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are normed") {
+TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks have norms") {
   for (const NormPlace norms : {NormPlace::before, NormPlace::after, NormPlace::around}) {
     DecoderSpec s = small("none");
     s.norms = norms, s.query_key_norm = QueryKeyNorm::each_head, s.biases = s.output_bias = true;

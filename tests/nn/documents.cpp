@@ -119,7 +119,7 @@ Source of_files(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-TEST_CASE("documents: packed losses and gradients are those of the documents alone, for every scheme") {
+TEST_CASE("documents: packed losses and gradients equal those of the documents alone, for every scheme") {
   int held = 0, refused = 0, differ = 0;
   for (const Scheme& scheme : all_encodings())
     for (const bool units : {false, true}) {
@@ -141,7 +141,7 @@ TEST_CASE("documents: packed losses and gradients are those of the documents alo
   CHECK(differ > held * 9 / 10);
 }
 
-TEST_CASE("documents: those of equal length share a random draw of positions, and each begins anew if they count") {
+TEST_CASE("documents: equal lengths share a random draw of positions; counted positions restart in each document") {
   for (const char* encoding : {"rope", "learned", "t5", "rope|none"})
     for (const char* sampler : {"randomized:max_position=64", "randomized|sequential"}) {
       const Compared c = compared(decoder_of(encoding, false), sampler);
@@ -153,7 +153,7 @@ TEST_CASE("documents: those of equal length share a random draw of positions, an
   CHECK(counted.part(0, 1).documents() == counted.documents());
 }
 
-TEST_CASE("documents: what does not fit is refused") {
+TEST_CASE("documents: boundaries and options that do not fit are refused") {
   const Moved model(decoder_of("rope", false));
   const Ids read({1, 5}, {1, 2, 3, 4, 5});
   const auto run = [&](PositionSample::Documents of) {

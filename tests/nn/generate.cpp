@@ -51,7 +51,7 @@ std::vector<int> written(const Decoder& net, const std::vector<int>& prompt, con
 
 }  // namespace
 
-TEST_CASE("tokens come as often as their probabilities say") {
+TEST_CASE("tokens are drawn as often as their probabilities say") {
   const double e = std::exp(1.);
   check_shares({}, {1, e * e, e, e * e, 1 / e});
   check_shares({.temperature = 0.5}, {1, std::pow(e, 4), e * e, std::pow(e, 4), 1 / e / e});
@@ -73,7 +73,7 @@ TEST_CASE("of equally probable tokens, those with the lowest numbers are kept") 
   }
 }
 
-TEST_CASE("temperature 0 takes the largest logit, and the first of equal ones") {
+TEST_CASE("temperature 0 picks the largest logit, and the first one if several are equal") {
   for (const double uniform : {0., 0.5, 0.999999}) {
     CHECK(choose_token(logits.data(), 5, {.temperature = 0}, uniform) == 1);
     CHECK(choose_token(logits.data(), 5, {.top_k = 1}, uniform) == 1);

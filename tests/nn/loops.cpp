@@ -28,7 +28,7 @@ RunSpec looped(const Settings& more) {
 
 }  // namespace
 
-TEST_CASE("loops: each begins with the states of the one before and the embedding, for every scheme") {
+TEST_CASE("loops: each begins with the previous loop's states plus the embedding, for every scheme") {
   const NoGrad still;
   int held = 0;
   for (const Scheme& scheme : all_encodings()) {
@@ -153,7 +153,7 @@ TEST_CASE("loops = length: as many as the input has symbols, in a step and in a 
                        "loops = \"long\" is not a whole number; it takes 1 .. 256 | length", BadInput);
 }
 
-TEST_CASE("loops = length: a trace has the blocks of one string, or those that all lengths share") {
+TEST_CASE("loops = length: a trace has the blocks of one string, or the blocks that all lengths have") {
   const State s(looped({{"loops", "length"}, {"layers", "2"}}));
   CHECK(pca(s, {6, 3}, 2).layers.size() == 6);
   for (const AttentionMaps& maps : attention_maps(s, {6, 3})) CHECK(maps.layers.size() == 6);
@@ -163,7 +163,7 @@ TEST_CASE("loops = length: a trace has the blocks of one string, or those that a
                        BadInput);
 }
 
-TEST_CASE("loops: dropout draws anew in each, and gradients equal finite differences") {
+TEST_CASE("loops: dropout has its own draw in each loop, and gradients equal finite differences") {
   State s(looped({{"loops", "4"}, {"dropout", "0.5"}}));
   const StepInputs in = draw_step(s.config, 0);
   const auto logits = [&](real rate) {

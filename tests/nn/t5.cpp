@@ -251,7 +251,7 @@ TEST_CASE("t5: each draw of dropout in a pass has its own site, and the decoder'
   }
 }
 
-TEST_CASE("t5: what does not fit is refused") {
+TEST_CASE("t5: sizes, tokens and options that do not fit are refused") {
   const NoGrad still;
   const auto refused = [](const auto& change) {
     T5Spec s = tiny();

@@ -76,7 +76,7 @@ Tensor loss_of(const Tensor& logits) { return sum_all(logits * checks::random_te
 
 }  // namespace
 
-TEST_CASE("trace: neither seeing values nor replacing them by themselves changes a bit") {
+TEST_CASE("trace: neither reading values nor replacing them with equal values changes a bit") {
   for (const Traced& m : all_models()) {
     CAPTURE(m.kind);
     for (const bool recorded : {false, true}) {
@@ -103,7 +103,7 @@ TEST_CASE("trace: neither seeing values nor replacing them by themselves changes
   }
 }
 
-TEST_CASE("trace: logits of the last queries are the last rows of all, also if a block computes only those") {
+TEST_CASE("trace: logits of the last queries are the last rows of all logits, also if only those are computed") {
   const NoGrad off;
   const Traced m = encoder("rope", true);  // its last block computes 4 of 6 slots
   m.params.pack(), formula::fill(m.params);
@@ -149,7 +149,7 @@ TEST_CASE("trace: silencing a head equals zeros in its rows of the output projec
   }
 }
 
-TEST_CASE("trace: an activation of another pass takes the place of this one's") {
+TEST_CASE("trace: an activation of another pass can replace this pass's") {
   const Traced m = encoder("rope"), n = encoder("rope");
   m.params.pack(), formula::fill(m.params), n.params.pack();
   const NoGrad off;
@@ -179,7 +179,7 @@ TEST_CASE("trace: a value of another shape, an empty one, and one that nothing r
                        "block0.attention.heads", BadInput);
 }
 
-TEST_CASE("trace: heads read values by the replaced weights, and gradients are those of that formula") {
+TEST_CASE("trace: heads read values by the replaced weights, and gradients are those of this computation") {
   for (const char* block : {"block0", "block1"}) {
     for (Traced m : {encoder("rope"), encoder("geometric"), encoder("cope", true), decoder(0), t5()}) {
       const std::string at = (m.kind == "t5" ? "encoder.block0" : std::string(block)) + ".attention.";

@@ -209,7 +209,7 @@ TEST_CASE("params: pack() gives all parameters one buffer, and none can be added
   CHECK_THROWS_WITH(p.full("late", {3}, 2), "params: late comes after pack(); make all parameters first");
 }
 
-TEST_CASE("params: two parameters of one name, and a step before pack(), are refused") {
+TEST_CASE("params: two parameters with the same name, and a step before pack(), are refused") {
   const Params p(1);
   const Tensor w = (p / "head").full("w", {3}, 2);
   CHECK_THROWS_WITH_AS((p / "head").normal("w", {2}, 1),
@@ -252,7 +252,7 @@ TEST_CASE("params: a view from before pack() keeps the values of that time") {
   CHECK(w.detach().values() == std::vector<real>(64, 5));
 }
 
-TEST_CASE("params: a missing parameter is named, with the one that may be meant") {
+TEST_CASE("params: an error names the missing parameter, and the one that may be meant") {
   const Params params(1);
   (params / "head").full("bias", {2}, 0);
   CHECK(params.at("head.bias").shape() == Shape{2});

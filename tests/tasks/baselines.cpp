@@ -92,7 +92,7 @@ TEST_CASE("baselines: small cases with exact values") {
   CHECK(at("bucket_sort", 1).content_only == 1);
 }
 
-TEST_CASE("baselines: guesses by chance") {
+TEST_CASE("baselines: the accuracy of guesses by chance") {
   for (const std::string& name : names_of(all_tasks()))
     CHECK(baselines(task(name), 3, 1, 1).chance * task(name).symbols_out == doctest::Approx(1));
 }
@@ -105,7 +105,7 @@ TEST_CASE("baselines: value 0 is the majority of expressions with products, 31.0
 
 // The spec's 52.3, 52.3, 52.5 and 52.6 are accuracies on its own 300 answers: the more frequent of 300 fair bits is 2.3
 // % above a half. They say almost nothing about other answers; `baselines` states the accuracy on other answers.
-TEST_CASE("baselines: the majority of each slot: in sample as in the spec, on other answers as it really is") {
+TEST_CASE("baselines: the majority of each slot: in sample as in the spec, and its real value on other answers") {
   const struct { const char* name; double spec, truth; } rows[] = {
       {"stack_manipulation", 52.3, 49.7}, {"binary_addition", 52.3, 49.8},
       {"binary_multiplication", 52.5, 50.4}, {"compute_sqrt", 52.6, 50.5}};
@@ -125,7 +125,7 @@ TEST_CASE("baselines: the majority of each slot: in sample as in the spec, on ot
   CHECK(std::abs(fair - 0.5) < 0.01);
 }
 
-TEST_CASE("baselines: a function of the seed") {
+TEST_CASE("baselines: they are a function of the seed") {
   const Task& t = task("stack_manipulation");
   const Baselines a = baselines(t, 9, 40, 1), b = baselines(t, 9, 40, 1);
   CHECK(a.majority == b.majority);

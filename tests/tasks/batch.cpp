@@ -64,7 +64,7 @@ TEST_CASE("make_batch: the same however it is split, and different for every ste
   CHECK(all(make_batch(t, 10, 12, stream(8, Purpose::tokens, 3)).tokens) != all(whole.tokens));
 }
 
-TEST_CASE("make_batch: simple arithmetic of an even length has one symbol less") {
+TEST_CASE("make_batch: simple arithmetic of an even length has one symbol fewer") {
   CHECK(make_batch(task("modular_arithmetic"), 2, 6, {1, 0, 0}).tokens.shape() == Shape{2, 6});   // 5 + 1
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("score: slots after the terminator count only without the mask; of equ
   CHECK(score(ties.data(), 3, batch).correct_unmasked == 2);
 }
 
-TEST_CASE("make_batch and baselines: bad input") {
+TEST_CASE("make_batch and baselines: bad input is refused") {
   CHECK_THROWS_AS(make_batch(task("even_pairs"), 0, 5, {}), BadInput);
   CHECK_THROWS_AS(make_batch(task("even_pairs"), 5, 0, {}), BadInput);
   CHECK_THROWS_AS(baselines(task("even_pairs"), 0, 5, 1), BadInput);

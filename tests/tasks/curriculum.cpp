@@ -71,7 +71,7 @@ TEST_CASE("curriculum: a function of seed and step, and its list has the lengths
   CHECK(same < 40);   // two seeds agree by chance in one step of 40
 }
 
-TEST_CASE("curriculum: bad input") {
+TEST_CASE("curriculum: bad input is refused") {
   CHECK_THROWS_AS(training_length({"unifrom", 40, 1000}, 0, 0), BadInput);
   CHECK_THROWS_WITH(training_length({"unifrom", 40, 1000}, 0, 0),
                     doctest::Contains("unknown curriculum \"unifrom\"; did you mean \"uniform\"?"));

@@ -66,7 +66,7 @@ TEST_CASE("a text is its bytes if nothing is merged, whatever the bytes") {
     CHECK_THROWS_WITH_AS(bytes.decode({token}), doctest::Contains("tokens are 0 .. 255"), BadInput);
 }
 
-TEST_CASE("merges: counts of pairs by hand") {
+TEST_CASE("merges: counts of pairs equal counts by hand") {
   // The example of Sennrich, Haddow, Birch 2016, algorithm 1: e s, es t, est (end of word), l o, lo w. Without a mark
   // for the end of a word:  s t 9, e st 9, l o 7, lo w 7, ...  ("es" and "st" are equally frequent, and e < s).
   const WordCounts counts = {{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};
@@ -119,7 +119,7 @@ std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted
 
 }  // namespace
 
-TEST_CASE("merges: they equal those of counting all pairs anew each time") {
+TEST_CASE("merges: they equal merges that recount all pairs each time") {
   Rng rng = numbers(8);
   WordCounts counts;
   for (int n = 0; n < 300; ++n) {
@@ -205,7 +205,7 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }
 
-TEST_CASE("windows: merged tokens, as many as asked for") {
+TEST_CASE("windows: they have as many merged tokens as requested") {
   const Text text = made({{"a", 100}, {"b", 40}});
   const Vocabulary pairs({{'a', 'b'}, {'c', 'd'}, {256, 257}});
   Rng rng = numbers(4);
@@ -214,7 +214,7 @@ TEST_CASE("windows: merged tokens, as many as asked for") {
   CHECK_THROWS_AS(draw_window(text, pairs, 98, rng), BadInput);
 }
 
-TEST_CASE("windows: where tokens cover more bytes than their own texts have, more is read") {
+TEST_CASE("windows: if tokens cover more bytes than their own texts have, more bytes are read") {
   struct Unknown : Tokenizer {  // one token without a text covers a run of 40 bytes
     int size() const override { return 1; }
     const std::string& text(int) const override { return nothing; }

@@ -59,7 +59,7 @@ std::string refused(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("retrieval: every task has every length from 16 to 16,384, in symbols of one vocabulary") {
+TEST_CASE("retrieval: every task can have any length from 16 to 16,384, in symbols of one vocabulary") {
   for (const Retrieval& task : all_retrievals())
     for (const int length : {16, 17, 33, 128, 1000, 16384})
       for (const Place place : {Place(), Place(0.), Place(0.37), Place(1.)}) {
@@ -128,7 +128,7 @@ TEST_CASE("retrieval: line has lines with different names, and asks for one of t
   CHECK(found(drawn("line:tokens=12", 128, {}).tokens, {symbols::line}).size() == 10 + 1);  // the last is the question
 }
 
-TEST_CASE("retrieval: topic asks for the first topic, documents for the one with the name") {
+TEST_CASE("retrieval: topic asks for the first topic, documents for the document with the name") {
   const SymbolQuestion topic = drawn("topic:topics=7", 512, {});
   CHECK(found(topic.tokens, {symbols::topic}).size() == 7 + 1);
   CHECK(found(topic.tokens, joined({symbols::record, symbols::topic}, topic.answer)) == std::vector<int>{0});
@@ -145,7 +145,7 @@ TEST_CASE("retrieval: topic asks for the first topic, documents for the one with
   }
 }
 
-TEST_CASE("retrieval: a list of tasks names each once") {
+TEST_CASE("retrieval: a list of tasks may name each only once") {
   CHECK(choose_retrievals("passkey/line:digits=3").size() == 2);
   CHECK(refused([] { choose_retrievals("line/line:digits=3"); }).find("line comes twice") != std::string::npos);
   CHECK(refused([] { choose_retrievals("pass_key"); }).find("did you mean \"passkey\"?") != std::string::npos);
@@ -208,7 +208,7 @@ TEST_CASE("retrieval in English: line names its lines, each once, and the answer
     CHECK(refused([&] { written("line", lines, 0, {}); }).find("lines; take 1 to 4096") != std::string::npos);
 }
 
-TEST_CASE("retrieval in English: passkey has the given number of characters of filler, cut where the key stands") {
+TEST_CASE("retrieval in English: passkey has the given number of characters of filler, cut where the key is") {
   const TextQuestion q = written("passkey", 2000, 1, 0.5);
   const std::string key = q.answers.at(0);
   const std::vector<std::string> lines = lines_of(q.prompt);
@@ -236,7 +236,7 @@ TEST_CASE("retrieval in English: topic has the given number of topics, and its a
     CHECK(refused([&] { written("topic", count, 0, {}); }).find("topics; take 1 to 32") != std::string::npos);
 }
 
-TEST_CASE("retrieval in English: documents stand in order, the gold one at its place") {
+TEST_CASE("retrieval in English: documents are in order, the gold one at its place") {
   const TextQuestion q = written("documents", 20, 1, 1.);
   const std::vector<std::string> lines = lines_of(q.prompt);
   int count = 0;

@@ -127,7 +127,7 @@ TEST_CASE("tasks: shuffled inputs follow the distribution given the content") {
   }
 }
 
-TEST_CASE("tasks: lengths 1 to 4, as in the table") {
+TEST_CASE("tasks: the strings of lengths 1 to 4 are as in the table") {
   CHECK(drawn("even_pairs", 1) == Set{"0", "1"});
   CHECK(answer_to("even_pairs", "0") == "0");
   CHECK(answer_to("even_pairs", "1") == "0");
@@ -194,7 +194,7 @@ TEST_CASE("tasks: lengths 1 to 4, as in the table") {
   CHECK(answer_to("bucket_sort", "43040") == "00344");
 }
 
-TEST_CASE("tasks: other numbers of copies and the other order") {
+TEST_CASE("tasks: other numbers of copies, and odds_first in the order of its name") {
   CHECK(task("duplicate_string:copies=1").answer({1, 0}) == Tokens{1, 0});
   CHECK(task("duplicate_string:copies=3").answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
   CHECK(task("duplicate_string:copies=3").output_length(7) == 21);
@@ -242,7 +242,7 @@ TEST_CASE("tasks: if one symbol begins like another, the longest that fits is re
                          doctest::Contains("has 300000 symbols; ask about 10000 at most"), BadInput);
 }
 
-TEST_CASE("tasks: strings that are no input are refused, not read beyond their end") {
+TEST_CASE("tasks: invalid strings are refused, and never read beyond their end") {
   const Task& brackets = task("modular_arithmetic_brackets");
   const std::string symbols = "01234+-*()x";
   for (const char* text : {"", "(", "(1+", "(1+2", "1+2", "--1", "(1 2)", "x", "(1)2", "-(1)", "()"})

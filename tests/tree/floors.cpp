@@ -34,7 +34,7 @@ size_t floor_of(const std::string& path, const std::vector<std::string>& floors)
 
 }  // namespace
 
-TEST_CASE("each folder of the map in docs/design.md stands only on those below it") {
+TEST_CASE("each folder of the map in docs/design.md includes only headers of those below it") {
   namespace fs = std::filesystem;
   const std::vector<std::string> map = floors();
   CHECK(map.size() == 16);

@@ -64,7 +64,7 @@ std::string text_of(const std::string& file) {   // the text of a file of the re
 
 }  // namespace
 
-TEST_CASE("pages: code of the pages is in this file word for word") {
+TEST_CASE("pages: the code of the pages is in this file word for word") {
   const std::string source = text_of("tests/tree/page_code.cpp"), mark = std::string("// page ") + "docs/";
   int blocks = 0;
   for (size_t at = source.find(mark); at != source.npos; at = source.find(mark, at + 1), ++blocks) {
@@ -79,7 +79,7 @@ TEST_CASE("pages: code of the pages is in this file word for word") {
   CHECK(blocks == 3);
 }
 
-TEST_CASE("pages: a scheme of a rotation and a bias has the logits of both") {
+TEST_CASE("pages: a scheme with a rotation and a bias has the logits of both") {
   const ModelShape shape = shape_of();
   const Params params(1);
   const Scheme scheme = both();

@@ -39,7 +39,7 @@ std::string tested_stem(const fs::path& test) {
 
 }  // namespace
 
-TEST_CASE("each source has a test of its stem, or tests/tree/elsewhere.txt names the test") {
+TEST_CASE("each source has a test of the same name, or tests/tree/elsewhere.txt names its test") {
   const fs::path top = source_folder;
   std::set<std::string> stems;
   for (const auto& entry : fs::recursive_directory_iterator(top / "tests")) stems.insert(tested_stem(entry.path()));

@@ -72,7 +72,7 @@ TEST_CASE("record key: a change in any byte of a field changes the key") {
   every_byte_matters(cuda::NormOfProduct{});
 }
 
-TEST_CASE("record key: of a strided loop it has the dimensions in use and no others") {
+TEST_CASE("record key: for a strided loop it has the dimensions in use and no others") {
   StridedLoop loop{.dims = 2, .size = {3, 4}, .y = {4, 1}, .a = {0, 1}, .b = {1, 0}};
   const std::string key = cuda::record_key(loop);
   std::set<std::string> keys{key};
@@ -87,7 +87,7 @@ TEST_CASE("record key: of a strided loop it has the dimensions in use and no oth
   CHECK(keys.size() == 1 + 4 * 2 + 1);
 }
 
-TEST_CASE("record key: of a product it has the terms in use and all else") {
+TEST_CASE("record key: for a product it has the terms in use and all other fields") {
   cuda::Job job{.term = {{.k = 3}, {.k = 4}, {.k = 5}}, .terms = 2};
   const std::string key = cuda::record_key(job);
   std::set<std::string> keys{key};

@@ -78,7 +78,7 @@ void aligned_alike(const TemporaryFolder& folder, AlignRequest r) {
 
 }  // namespace
 
-TEST_CASE("cuda: a model of any kind opened there has the CPU's weights, texts and activations, also if replaced") {
+TEST_CASE("cuda: a model of any kind has the CPU's weights, texts and activations, also with replaced activations") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const TemporaryFolder folder;
@@ -170,7 +170,7 @@ TEST_CASE("cuda: inspect and align also read a checkpoint on the GPU") {
                          .task = "line"});
 }
 
-TEST_CASE("cuda: view draws a run of the GPU on the CPU") {
+TEST_CASE("cuda: view draws a run that was trained on the GPU, on the CPU") {
   REQUIRE(cuda_is_there);
   const OneThread one;
   const TemporaryFolder folder;

@@ -80,7 +80,7 @@ struct Population {
 
 }  // namespace
 
-TEST_CASE("cuda: a population of five models has the bits that each has alone, also after a kill and a signal") {
+TEST_CASE("cuda: each of five models in a population has the bits that it has alone, also after a kill and a signal") {
   const OneThread one;
   const TemporaryFolder folder;
   const Population five;

@@ -82,7 +82,7 @@ TEST_CASE("if several processes write one file at once, each writes all of it; l
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 
-TEST_CASE("a file PATH.partial of somebody else, beside the file that is written, stays unchanged") {
+TEST_CASE("a file PATH.partial of another owner, next to the file that is written, stays unchanged") {
   const TemporaryFolder folder;
   write_file(folder / "a.csv.partial", "theirs");
   write_file(folder / "a.csv", "ours");

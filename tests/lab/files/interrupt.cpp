@@ -85,7 +85,7 @@ std::string file(const RunFolder& run, const char* name) { return read_file(run.
 
 }  // namespace
 
-TEST_CASE("stop: in the middle of a step, forward or backward; the run then continues with the same bits") {
+TEST_CASE("stop: a run that is stopped within a step, forward or backward, continues with the same bits") {
   const TemporaryFolder folder;
   const Calm at_the_end;
   const RunSpec c(tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}}));
@@ -153,7 +153,7 @@ TEST_CASE("stop: kernels skip their remaining pieces, and then nothing reads the
   }
 }
 
-TEST_CASE("stop: in the baselines of a long string, between two answers and within one") {
+TEST_CASE("stop: the baselines of a long string end between two answers, or within one") {
   const Calm at_the_end;
   int answers = 0;
   const Task copy = completed({.name = "copy",

@@ -16,7 +16,7 @@ using namespace poslab;
 using namespace poslab::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("strangers: a pipe, a device, a folder and a link to itself are named, and never waited for") {
+TEST_CASE("strangers: a pipe, a device, a folder and a link to itself are refused by name, without waiting") {
   const TemporaryFolder folder;
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
   fs::create_symlink("loop", folder / "loop");
@@ -56,7 +56,7 @@ TEST_CASE("strangers: a message shows a file's words on one line, without contro
   CHECK(!holds(said, "\x1b"));
 }
 
-TEST_CASE("strangers: a stop ends loading") {
+TEST_CASE("strangers: a stop ends the loading of a file") {
   const TemporaryFolder model;
   write_file(model / "model.safetensors", safetensors_bytes<float>(Json::object(), {{"a", Tensor::full({5, 4}, 1)}}));
   HfWeights weights(model.path, "c", [](const std::string& name) { return name; });
@@ -66,7 +66,7 @@ TEST_CASE("strangers: a stop ends loading") {
   CHECK(weights.params().stored("a", 5, 4).rows == 5);
 }
 
-TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, invalid bytes, or 4,000 characters") {
+TEST_CASE("paths may have blanks, quotes, line breaks, any letters, invalid bytes, or 4,000 characters") {
   const TemporaryFolder folder;
   std::string deep = folder.path;
   while (deep.size() < 3800) deep += "/" + std::string(180, 'd');

@@ -171,7 +171,7 @@ TEST_CASE("ask command: a decoder's answer, with the symbol that each slot reads
   CHECK(holds(run.ask("1+"), "2: poslab: \"1+\" is not an input of modular_arithmetic"));
 }
 
-TEST_CASE("ask command: inputs and options that are refused") {
+TEST_CASE("ask command: invalid inputs and options are refused") {
   const AskedRun run;
   const auto refused = [&](const std::string& arguments, const std::string& words) {
     const std::string said = run.ask(arguments);

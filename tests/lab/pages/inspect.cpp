@@ -200,7 +200,7 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
   CHECK(holds(refusal([&] { pca(one, {6}, 8001); }), "8001 strings at each length; ask for at most 8000"));
 }
 
-TEST_CASE("inspect: right answers of a language model are those of one pass over the text, at its last tokens") {
+TEST_CASE("inspect: right answers of a language model equal those of one pass over the text, at its last tokens") {
   language::Source source;
   source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
   const language::State s(RunSpec(language::configure({{"text", "copy_grammar"},
@@ -228,7 +228,7 @@ TEST_CASE("inspect: right answers of a language model are those of one pass over
   }
 }
 
-TEST_CASE("inspect: bytes that are no ASCII letters are shown by a sign or their number") {
+TEST_CASE("inspect: bytes that are not ASCII letters are shown as a symbol or their number") {
   CHECK(language::symbols({}, {'\n', '\t', ' ', '!', 'a', '~', 127, 0, 255}) ==
         std::vector<std::string>{"⏎", "⇥", "␣", "!", "a", "~", "\\x7f", "\\x00", "\\xff"});
 }

@@ -9,7 +9,7 @@ using namespace poslab;
 using namespace poslab::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
+TEST_CASE("inspect: two runs on one page, and their numbers in files") {
   const TemporaryFolder folder;
   for (const auto& [name, positions] : {std::pair{"plain", "sequential"}, {"random", "randomized"}})
     RunFolder::create(folder / name, State(tiny_config({{"positions", positions}})));

@@ -47,7 +47,7 @@ TEST_CASE("figures: the data has names, axes, bands and background lines") {
   CHECK(figure_file("x.json", {{{"kind", "chart"}}}, "") == "{\"figures\":[{\"kind\":\"chart\"}]}\n");
 }
 
-TEST_CASE("figures: widths") {
+TEST_CASE("figures: named widths, widths in millimetres, and widths that are refused") {
   CHECK(millimetres_of("") == column_mm);
   CHECK(millimetres_of("page") == page_mm);
   CHECK(millimetres_of("77.5mm") == 77.5);

@@ -66,7 +66,7 @@ TEST_CASE("show: counted positions have no chart of gaps, as all are 1") {
   CHECK(view_of("positions", {"rope"}, 6, false, "randomized").charts.size() == 1);
 }
 
-TEST_CASE("show: Su's matrices, each by the formula of its article, on one scale") {
+TEST_CASE("show: Su's matrices equal the formulas of his articles, and have one scale") {
   show::Options options{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
   options.causal = true;
   const show::View v = show::views(options)[0];
@@ -151,7 +151,7 @@ TEST_CASE("show: a picture has the matrices of a view, then its curves") {
   CHECK(figures[1]["title"] == "Gaps between neighbours");
 }
 
-TEST_CASE("show: by distance, a Toeplitz matrix is one of its diagonals") {
+TEST_CASE("show: by distance, a Toeplitz matrix is a list of one number for each diagonal") {
   const show::View v = view_of("similarity", {"alibi:symmetric"}, 9);
   REQUIRE(v.charts.size() == 1);
   REQUIRE(v.charts[0].curves.size() == 8);
@@ -232,7 +232,7 @@ TEST_CASE("show: a view that cannot be drawn is refused with the reason") {
   CHECK(refused("positions", "alibi", "randomized").find("table of offsets") != std::string::npos);
 }
 
-TEST_CASE("show command: a scheme that lacks the view of the others is named") {
+TEST_CASE("show command: a scheme that lacks the view that the others have is named") {
   const TemporaryFolder folder;
   const char* lack = "alibi has no view \"frequencies\": it has no fixed frequencies";
   for (const std::string& out : {std::string(), " -o " + folder / "f.csv"}) {

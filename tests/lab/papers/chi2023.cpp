@@ -11,7 +11,7 @@ using namespace poslab;
 using namespace poslab::reproduce;
 using namespace poslab::test;
 
-TEST_CASE("chi2023: every table's tests leave their own files, after the training of their model") {
+TEST_CASE("chi2023: the tests of every table have files of their own, and follow the training of their model") {
   for (const ModelSize& size : sizes_of("chi2023")) {
     const ModelSource source = chi2023::source({size.name, {}, "nowhere"});
     size_t trials = 0;
@@ -33,7 +33,7 @@ TEST_CASE("chi2023: every table's tests leave their own files, after the trainin
   }
 }
 
-TEST_CASE("chi2023: a task is tested with the first model that has learned it, and no model is trained in vain") {
+TEST_CASE("chi2023: a task is tested with the first model that has learned it, and no model is trained needlessly") {
   using Words = std::vector<std::string>;
   const chi2023::Setup apart = chi2023::setup("tiny", {"tasks=passkey/line"});
   CHECK(apart.tasks() == Words{"passkey", "line", "topic"});

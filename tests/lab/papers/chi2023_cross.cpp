@@ -68,7 +68,7 @@ TEST_CASE("chi2023: positions, gaps and keys that can be shifted, and the accura
   }
 }
 
-TEST_CASE("chi2023: trials that other tables need, too, have the records of each") {
+TEST_CASE("chi2023: trials that several tables need have the records of each table") {
   const Plan cross = all_trials(plan({{"chi2023:cross"}, "tiny", {"bucket_sort"}, {"rope"}, {}}));
   REQUIRE(cross.size() == 3 * 2 * 3);  // no temperature, log n and SSMax, each with plain and random positions
   const Plan all =

@@ -37,7 +37,7 @@ TEST_CASE("reproduce: the bootstrap's interval equals that of a normal mean, whe
   CHECK_FALSE(i.excludes(poslab::mean(x)));
 }
 
-TEST_CASE("reproduce: few values") {
+TEST_CASE("reproduce: the mean of no values, and the bootstrap's interval of one and of two") {
   CHECK(std::isnan(poslab::mean({})));
   CHECK_FALSE(bootstrap({1}).excludes(0));
   const Interval two = bootstrap({1, 3});  // a quarter of the draws is 1 twice

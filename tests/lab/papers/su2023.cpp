@@ -86,7 +86,7 @@ TEST_CASE("su2023: settings that do not fit are refused") {
   CHECK(holds(refusal([] { plan({{"su2023:main"}, "tiny", {}, {}, {}}); }), "request it in a separate command"));
 }
 
-TEST_CASE("su2023: trials are kept with their tests, and stay as complete as they were") {
+TEST_CASE("su2023: trials are kept with their tests, and lose none of them") {
   const TemporaryFolder folder;
   const ModelSource source = su2023::source({"tiny", {"seeds=1"}, folder / "first"});
   const std::vector<Plan> plans = source.plans(artifacts({"su2023:llama"}));

@@ -302,7 +302,7 @@ TEST_CASE("decoder: a page shows the input, the separator and, for each slot, th
   for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // the answer without its end
 }
 
-TEST_CASE("decoder: its tests need positions for all tokens, and a temperature that belongs to no trained model") {
+TEST_CASE("decoder: a test needs positions for all tokens, and a temperature that is not tied to a trained model") {
   const auto refuses = [](const Settings& more, const char* words) {
     CHECK_THROWS_WITH_AS(answering_kind().check(with(more)), doctest::Contains(words), BadInput);
   };
@@ -338,7 +338,7 @@ TEST_CASE("decoder: given tokens are read with the run's positions, or with give
   CHECK(read({Positions::of_tokens(1, {0, 5, 6, 9})}).values() != counted.values());
 }
 
-TEST_CASE("decoder: omitted options have defaults, and options for texts alone are refused") {
+TEST_CASE("decoder: omitted options have defaults, and options that only texts have are refused") {
   const std::unique_ptr<Learner> learner = answering_kind().make(with({{"encoding", "learned"}}), {});
   CHECK(learner->sample({}).outputs == 10);  // twice the trained length
   CHECK_THROWS_WITH_AS(learner->sample({.text = "abc"}), doctest::Contains("--text goes with runs of `poslab lm`"),

@@ -78,7 +78,7 @@ TEST_CASE("calibrate: if a task draws shorter strings than requested, slots are 
   CHECK(probed(state, 2).keys(8) == 8);
 }
 
-TEST_CASE("calibrated and given without numbers: a training says that they use those of an example") {
+TEST_CASE("calibrated and given without numbers: training reports that they use the numbers of an example") {
   const TemporaryFolder folder;
   const auto output = [&](const std::string& out, const std::string& encoding, const std::string& positions) {
     Program p(folder, "train" + tiny_options({{"steps", "2"}, {"train_length", "2"}, {"eval_lengths", "1:2"}}) +

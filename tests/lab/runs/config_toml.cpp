@@ -53,7 +53,7 @@ TEST_CASE("other options win over a preset, in any order") {
   CHECK(released["resample"] == "per_layer");
 }
 
-TEST_CASE("values that no option can have") {
+TEST_CASE("values that an option cannot have are refused") {
   const auto refused = [](const char* name, const char* text) { return refusal([&] { configure({{name, text}}); }); };
   CHECK(holds(refused("task", "revers_string"), "2: unknown task \"revers_string\"; did you mean \"reverse_string\"?"));
   CHECK(holds(refused("encoding", "relatve"), "did you mean \"relative\"?"));
@@ -83,7 +83,7 @@ TEST_CASE("a TOML file is refused with its line") {
   CHECK(refused("steps = 5\nlr = 1e-4\ncausal = true\neval_lengths = \"1:5\"") == "");
 }
 
-TEST_CASE("options that do not fit together") {
+TEST_CASE("options that do not fit together are refused") {
   const auto refused = [](const Settings& more) { return refusal([&] { check(tiny_config(more)); }); };
   CHECK(refused({}) == "");
   CHECK(refused({{"task", ""}}) != "");

@@ -13,7 +13,7 @@ bool same(const std::vector<AtLength>& a, const std::vector<AtLength>& b) { retu
 
 }  // namespace
 
-TEST_CASE("the paper's score begins one length above the longest trained one, the released code's one later") {
+TEST_CASE("the paper's score begins one length above the longest trained one, the released code's two lengths above") {
   std::vector<AtLength> all;
   for (int length = 1; length <= 100; ++length)
     all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
@@ -105,7 +105,7 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   CHECK(fixed.find("as in training: length 9, after the training of runs/a, whose own lengths") != fixed.npos);
 }
 
-TEST_CASE("lengths: Modular Arithmetic has only odd ones, so length 6 is trained just as length 5") {
+TEST_CASE("lengths: Modular Arithmetic has only odd ones, so length 6 counts as trained if length 5 does") {
   const RunSpec c(tiny_config({{"task", "modular_arithmetic"}, {"train_length", "5"}}));
   CHECK(trained_lengths(c).to == 6);
   CHECK(familiarity(c, 6) == "trained");

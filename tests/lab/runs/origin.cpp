@@ -135,7 +135,7 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, except
   CHECK(holds(refusal([&] { sweep::check_inputs(plan, runs); }), "have read different origins at the path "));
 }
 
-TEST_CASE("from: shares in the encoding are of the length that the origin was trained on; its base and pairing stay") {
+TEST_CASE("from: shares in the encoding refer to the origin's trained length; its base and pairing stay") {
   const TemporaryFolder folder;
   const std::string a = folder / "a";
   trained(language_kind(), with(overlaid(language_kind().table(), small_text,

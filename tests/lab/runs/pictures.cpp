@@ -145,7 +145,7 @@ TEST_CASE("pictures: up to eight matrices of positions have numbers, more have o
   }
 }
 
-TEST_CASE("pictures: every scheme has them, and the report reads whole runs, here tested at one length") {
+TEST_CASE("pictures: every scheme has them, and the report reads complete runs, here tested at one length") {
   const Folder folder;
   std::vector<std::string> runs;
   for (size_t n = 0; const Scheme& scheme : all_encodings())

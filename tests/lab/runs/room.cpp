@@ -80,7 +80,7 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
 
 }  // namespace
 
-TEST_CASE("taken: a duration of a day or more is in days") {
+TEST_CASE("room: a duration of a day or more is given in days") {
   for (const auto& [seconds, words] : {std::pair{0.4, "0:00"},
                                        {59.6, "1:00"},
                                        {3765., "1:02:45"},

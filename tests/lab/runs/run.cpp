@@ -123,7 +123,7 @@ TEST_CASE("two trainings that begin at once in one folder: the second leaves it 
   CHECK(!std::filesystem::exists(partial));
 }
 
-TEST_CASE("leftovers of a killed creation are removed, and a folder RUN.partial of somebody else stays") {
+TEST_CASE("leftovers of a killed creation are removed, and a folder RUN.partial of another owner stays") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/notes.txt";

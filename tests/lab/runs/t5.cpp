@@ -34,7 +34,7 @@ std::string words_for(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to step, and seed and step decide it all") {
+TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to step; seed and step determine all of it") {
   const RunSpec c(with({{"tasks", "passkey:digits=1/line"},
                           {"steps", "100"},
                           {"growing", "0.5"},

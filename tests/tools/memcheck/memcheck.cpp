@@ -58,7 +58,7 @@ TEST_CASE("planted: scratch memory of the kernel before is read" * doctest::skip
   for (int i = 0; i < 100; ++i) at[i] = 1;
   look_at(scratch(3, 100)[99]);
 }
-TEST_CASE("planted: scratch memory that was not asked for is read" * doctest::skip()) {
+TEST_CASE("planted: scratch memory that was not requested is read" * doctest::skip()) {
   real* at = scratch(3, 100);
   for (int i = 0; i < 100; ++i) at[i] = 1;
   look_at(scratch(3, 10)[10]);

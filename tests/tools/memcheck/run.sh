@@ -23,7 +23,7 @@ may() { [[ $1 =~ $only ]] && check "$@"; }   # NAME COMMAND...
 may 'planted: a new buffer is read' reported 'a new buffer*'
 may 'planted: a buffer that another tensor had' reported 'a buffer that another*'
 may 'planted: scratch memory of the kernel before' reported 'scratch memory of the*'
-may 'planted: scratch memory that was not asked for' reported 'scratch memory that was*'
+may 'planted: scratch memory that was not requested' reported 'scratch memory that was*'
 may 'planted: the place past a buffer is written' reported 'the place past*'
 
 strings=(train --task even_pairs --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16 --batch 8

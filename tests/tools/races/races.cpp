@@ -46,7 +46,7 @@ bool is_small(const OpCase& c) {                                 // watching is 
 
 }  // namespace
 
-TEST_CASE("races: planted ones in global memory are found, and the same kernels without them pass") {
+TEST_CASE("races: planted races in global memory are found, and the same kernels without them pass") {
   add_backend(Device::cuda, cuda::as_backend());
   const Tensor y = Tensor::full({256}, 0, Device::cuda);
   for (int p = 0; p < planted_count; ++p) {
@@ -61,16 +61,16 @@ TEST_CASE("races: planted ones in global memory are found, and the same kernels 
   }
 }
 
-TEST_CASE("races: the fast kernels have none in global memory") {
+TEST_CASE("races: the fast kernels have no race in global memory") {
   const int tried = run_all(cuda::as_backend(), is_small);
   CHECK(tried > 300);
   fmt::print("races: {} of {} cases through the fast kernels\n", tried, op_cases().size());
 }
-TEST_CASE("races: nor have they in large cases" * doctest::skip()) {
+TEST_CASE("races: the fast kernels have none in large cases either" * doctest::skip()) {
   CHECK(run_all(cuda::as_backend(), [](const OpCase& c) { return !is_small(c); }) > 50);
 }
 
-TEST_CASE("races: nor have they in products on tensor cores") {
+TEST_CASE("races: products on tensor cores have no race in global memory") {
   for (const Rounding how : {Rounding::tf32x3, Rounding::tf32, Rounding::bf16}) {
     INFO(std::string(rounding_names[int(how)]));
     const MatmulPrecision gpu_as(Device::cuda, how);
@@ -81,7 +81,7 @@ TEST_CASE("races: nor have they in products on tensor cores") {
   }
 }
 
-TEST_CASE("races: nor have the naive kernels") {
+TEST_CASE("races: the naive kernels have no race in global memory") {
   const int tried = run_all(cuda::as_naive_backend(), [](const OpCase& c) {
     return is_small(c) && (c.kernel == "attention" || c.kernel == "linear" || c.kernel == "norm");
   });

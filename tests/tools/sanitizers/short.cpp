@@ -76,7 +76,7 @@ TEST_CASE("planted: the place past a buffer is written" * doctest::skip()) {
   const Block block(33);
   block.get()[hidden(33)] = 1;
 }
-TEST_CASE("planted: scratch memory that was not asked for is read" * doctest::skip()) {
+TEST_CASE("planted: scratch memory that was not requested is read" * doctest::skip()) {
   scratch(3, 100);
   CHECK(scratch(3, 10)[hidden(10)] == 0);
 }
