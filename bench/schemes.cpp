@@ -18,7 +18,7 @@ namespace {
 
 constexpr int length = 20, rounds = 5;
 
-// Processor time: on one thread it is the whole time without that of other programs.
+// Processor time: on one thread it is the time of the work, without that of other programs.
 template <class Run>
 double milliseconds(const Run& run) {
   const std::clock_t start = std::clock();

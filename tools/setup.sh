@@ -12,7 +12,7 @@ this=$(basename "$0")
 if [[ $this == dev ]]; then this=./dev; else this=tools/$this; fi
 
 kernels=all      # the instruction sets that a build has kernels for
-more_options=()  # of CMake, for the next build
+more_options=()  # options of CMake for the next build
 architectures=   # the GPUs that a build with CUDA is for; empty: those of cmake/cuda.cmake
 
 say() { printf '%s: %s\n' "$this" "$*"; }
@@ -91,7 +91,7 @@ beside_path() {   # HEADER
   return 1
 }
 
-present() {   # a file, a library, a file of clang, a module of Python, a header, a command
+present() {   # WHAT: a file, a library, a file of clang, a module of Python, a header, or a command
   case $1 in
     file:*) test -e "${1#file:}" ;;
     lib:*) [[ $(PATH=$PATH:/sbin ldconfig -p) == *"${1#lib:}"* ]] ;;
@@ -108,7 +108,7 @@ present() {   # a file, a library, a file of clang, a module of Python, a header
 # The libraries of the program that a bundle or a build for another machine must include.
 libraries() { awk '$1 ~ /-dev$/ && $1 !~ /boost/ && / program/ {print $1}' tools/packages.txt; }
 
-missing() {   # PURPOSE...: of tools/packages.txt
+missing() {   # PURPOSE...: packages of these purposes (tools/packages.txt) that are not installed
   local package mark purposes purpose
   while read -r package mark purposes; do
     [[ $package != '#'* ]] || continue

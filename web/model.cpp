@@ -92,7 +92,7 @@ Response train_new(Request& request) {
   return added(std::make_unique<State>(c));
 }
 
-// Words: "load", the name of a file, its number of weights, its configuration. A call of "fill" then sets the numbers.
+// Words: "load", a file's name, its number of weights, its configuration. The call "fill" then sets the numbers.
 Response load(Request& request) {
   const std::string file = request.next();
   const int most = request.whole("weights", 0, 1 << 30);

@@ -101,7 +101,7 @@ class OneGraph:
     fastest way to run steps of one shape on a GPU. The first step of a shape warms up on a side stream and is recorded;
     later steps replay the graph with other data."""
 
-    mode = None  # of torch.compile: no graphs inside the graph
+    mode = None  # of torch.compile: its own CUDA graphs would be inside our graph
 
     def __init__(self, *options):
         super().__init__(*options)

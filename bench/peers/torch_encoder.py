@@ -108,7 +108,7 @@ class Peer(torch_base.Peer):
         if len(self.forms) == 1:
             form = self.forms[0]
         elif form == "faster" and self.options.compile:
-            # The compiler's processes do not survive a fork: no trial. Plain and sdpa: 187 and 251 ms a step (rope,
+            # No trial here: the compiler's processes do not survive a fork. Plain, sdpa: 187 and 251 ms a step (rope,
             # 20+20), 206 and 211 (relative), 2515 and 690 a test (none, 500+500). Eager trials have the same winners.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Links the program or the Python module once more, from the objects of an existing build, so that it runs on systems
-# with glibc 2.28 or later that lack this machine's libraries. Objects call functions without a version: the linker adds
+# with glibc 2.28 or later that lack this machine's libraries. Objects name functions without a version; the linker adds
 # that of the libc it links with. zig has a list for each glibc, and links with the requested one. All else but
 # libgcc_s, which each system has, is linked statically.
 # usage: cmake/portable/link.sh BUILD TARGET FILE PYTHON [PREFIX]

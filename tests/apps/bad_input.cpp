@@ -34,7 +34,7 @@ std::vector<Row> rows() {
 // A file that makes parsers stumble: brackets nested 80,000 deep.
 const std::string brackets = std::string(80000, '[') + std::string(80000, ']') + "\n";
 
-// Folders of external checkpoints that have only config.json: no other file may be read before it.
+// Folders of external checkpoints with only a config.json: a refusal must not need other files.
 void add_strangers(const TemporaryFolder& folder) {
   const auto config = [](const std::string& change) {
     return R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,)"

@@ -1,5 +1,5 @@
-// Values and slopes at the edges of formulas: at 0, at equal numbers, at infinity, in rows of one number. They are
-// PyTorch's unless a row of a table says otherwise.
+// Values and slopes at the edges of formulas: at 0, at equal numbers, at infinity, in rows of one number. They equal
+// PyTorch's, unless a comment in a table says otherwise.
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
@@ -151,7 +151,7 @@ TEST_CASE("edges: padding reaches no result and no gradient of attention, even i
 }
 
 #if defined __SSE2__ && !defined POSLAB_DOUBLE
-// A subnormal number costs Intel's processors 150 cycles; a far key's weight times a small gradient makes one.
+// A subnormal number costs Intel's processors 150 cycles. A far key's tiny weight times a small gradient can be one.
 TEST_CASE("edges: attention treats subnormal numbers as zero, other ops do not") {
   for (const int channels : {8, 32}) {
     const Shape heads = {1, 64, 1, channels};

@@ -1,6 +1,6 @@
 // Tests every op by its OpCase (tests/op_cases/op_case.h): values against the reference in double; gradients against
 // central differences of the reference; fused = composed; the same bits for any number of threads; every instruction
-// set; gradients that are not needed, or that are added to others.
+// set; gradients that are left out because they are not needed, or that are added to others.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -25,7 +25,7 @@ constexpr double tolerance = 2e-5;
 using Reals = std::vector<real>;
 
 // One call, with the arrays that it points to. wide: heads of up to 300 channels. square: q, k and v have one shape.
-// narrow: heads of 8 channels, with a bias at most (narrow_heads.h). blocked: more channels, several pieces and no
+// narrow: heads of 8 channels and no term but a bias (narrow_heads.h). blocked: more channels, several pieces and no
 // other term (wide_heads.h). many: narrow, with more pairs than the backward pass stores.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {

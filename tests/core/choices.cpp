@@ -1,4 +1,4 @@
-// Things that are chosen by name: reading and printing their spelling and options, and what is refused.
+// Things that are chosen by name: reading and printing their spellings and options, and refusals.
 #include "core/choices.h"
 
 #include <doctest/doctest.h>

@@ -14,9 +14,9 @@
 namespace poslab::test {
 namespace {
 
-constexpr int long_row = 20001;  // a share in max has 16,384 numbers; no multiple of a vector
+constexpr int long_row = 20001;  // more than a thread's share in max, 16,384; not a multiple of a vector's length
 
-// 0, 7, 14, 4, ... modulo 17; each row begins one further
+// 7 e plus the number of the row, modulo 17: 0, 7, 14, 4, ...
 Tensor numbered(Shape shape) {
   Tensor x(std::move(shape));
   for (int64_t e = 0; e < x.size(); ++e) x.data()[e] = real((e * 7 + e / x.dim(-1)) % 17);

@@ -149,7 +149,7 @@ TEST_CASE("uniformly drawn parameters: within their range, with the right moment
   CHECK((other / "deep").uniform("w", {n}, low, high).values() == x.values());
   CHECK(another.uniform("x", {n}, low, high).values() != x.values());
   CHECK(y.values() != x.values());
-  // Rounding must not give the upper end, though it is the nearest number to an eighth of these draws.
+  // Rounding must never give the upper end, although for an eighth of these draws it is the nearest number.
   const real end = real(1) + 4 * std::numeric_limits<real>::epsilon();
   for (const real v : p.uniform("narrow", {1000}, 1, double(end)).values()) CHECK((v >= 1 && v < end));
 }

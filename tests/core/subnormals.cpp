@@ -15,9 +15,9 @@
 namespace poslab::test {
 namespace {
 
-const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // kernels of doubles allow them
+const auto floats_alone = doctest::skip(sizeof(real) != sizeof(float));      // double kernels allow subnormals
 
-// Numbers near -200, 0 or 200: less the row's maximum, their exponentials are 0 or near 1, and no product underflows.
+// Numbers near -200, 0 or 200: minus the row's maximum, their exponentials are 0 or near 1, and no product underflows.
 Tensor wide(const Shape& shape, uint32_t site) {
   Tensor x(shape);
   const std::vector<int> steps = random_ids(x.size(), 9, site);

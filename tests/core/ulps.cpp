@@ -23,7 +23,7 @@ const std::set<std::string> by_element = {
 
 enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
 const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "nan", "gradient", "from_baseline"};
-// The inputs of a case are scaled by 2 to this power: products of three stay in range, products of four do not.
+// The inputs of a case are scaled by 2 to this power: products of three inputs stay in range, those of four do not.
 const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
 struct Worst {

@@ -336,7 +336,7 @@ TEST_CASE("windows: a scheme names the option that no string reaches, and its la
   CHECK(said("rerope:window=6", 6, 6) == "window = 6");
   CHECK(said("rerope:window=6", 8, 8) == "");
   CHECK(said("rerope", 40, 2048) == "");                       // random positions are farther apart
-  CHECK(said("window", 40, 2048) == "window = 512");           // slots are not
+  CHECK(said("window", 40, 2048) == "window = 512");           // this window counts slots: 40
   CHECK(said("dual_chunk", 40, 40) == "chunk = 768");
   CHECK(said("irope", 40, 40) == "length = 1024");
   CHECK(said("rope", 40, 40) == "");

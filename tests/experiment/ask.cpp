@@ -95,7 +95,7 @@ TEST_CASE("ask: of all short strings those that the task draws are valid, and a 
   for (const auto& oracle : oracles()) {
     CAPTURE(oracle.task);
     const Task& t = task(oracle.task);
-    // A stack without actions, brackets around one operand, small numbers that are never drawn: these have answers too.
+    // These are never drawn, but have answers too: a stack without actions, brackets around one operand, small numbers.
     const bool more = oracle.task == "stack_manipulation" || oracle.task.starts_with("modular") ||
                       oracle.task == "solve_equation" || oracle.task.starts_with("binary");
     const int longest = oracle.symbols.size() > 5 ? 5 : 6, V = t.symbols_in;

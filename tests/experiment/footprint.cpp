@@ -161,7 +161,7 @@ TEST_CASE("footprint: for every kind of run, for a step and for a test") {
       CHECK(parameters < 1.5);
       CHECK(std::min(of_step, of_test) > 0.6);
       CHECK(of_step < 1.8);
-      // The estimate allows a document to fill its window, and counts all its pairs; these documents are shorter.
+      // The estimate assumes that a document fills its window, and counts all its pairs; these documents are shorter.
       CHECK(of_test < (c.has("documents") && c["documents"] == "packed" && c["encoding"] == "cope" ? 4 : 1.8));
     }
 }

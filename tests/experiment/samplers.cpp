@@ -96,7 +96,7 @@ TEST_CASE("ids adds the code of each number, shifted by its own number of channe
             doctest::Approx((double(a[size_t(t * C + (m + 4) % C)]) + double(b[size_t(t * C + m)])) / std::sqrt(2.)));
   CHECK(embed("ids:codes=sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})) ==
         embed("sincos", zeros, Positions::of_tokens(1, {7, 2.5, 7})));
-  double alike = 0;   // products of the codes of 1000 numbers and of 0: random signs
+  double alike = 0;   // products of the codes of 1000 numbers with the code of 0 have random signs
   for (int n = 1; n <= 1000; ++n) {
     const auto two = embed("ids", Tensor::full({1, 2, C}, 0), Positions::of_tokens(1, {0, double(n)}));
     for (int m = 0; m < C; ++m) alike += double(two[size_t(m)] * two[size_t(C + m)]);
@@ -131,7 +131,7 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
       const Positions& p = inputs.positions.at_layer(0);
       CHECK(p.sequences() == 4);
       for (int b = 0; b < 4; ++b)
-        for (int t = 1; t < 9; ++t)   // if a segment begins, its first position is the first of all
+        for (int t = 1; t < 9; ++t)   // each segment begins with the sequence's first position
           if (seen[b * 19 + t] != seen[b * 19 + t - 1] && std::string(positions) != "abacus")
             CHECK(p.tokens("test")[size_t(b * 19 + t)] == p.tokens("test")[size_t(b * 19)]);
       CHECK(std::isfinite(finish_step(state.config, start_step(state, inputs)).loss));

@@ -155,7 +155,7 @@ def greedy(model, start):
 @torch.no_grad()
 def case(name):
     model_name, more = cases[name]
-    for draw in range(100):  # until no generated token is decided by rounding
+    for draw in range(100):  # until rounding decides no generated token
         model = build(model_name, more)
         tokens = torch.tensor(np.random.default_rng(draw).integers(0, model.config.vocab_size, T))[None]
         text = greedy(model, tokens[:, :prompt])

@@ -73,7 +73,7 @@ def search(model, tokens, mask, how):
 def case(name):
     model, exact = build(name, torch.float32), build(name, torch.float64)
     mask = torch.tensor([[int(t < n) for t in range(max(lengths))] for n in lengths])
-    for draw in range(20):  # until no token is decided by rounding and some searches end early
+    for draw in range(20):  # until rounding decides no token, and some searches end early
         rng = np.random.default_rng(draw)
         tokens = torch.tensor(rng.integers(2, sizes["vocab_size"], (2, max(lengths)))) * mask
         greedy = search(model, tokens, mask, dict())

@@ -8,7 +8,7 @@
 
 namespace poslab::test {
 
-// The state shares its weights and moments with the trained one, and gets its steps even after a signal.
+// The trained learner shares the state's weights and moments; the state's step is set at the end, even after a signal.
 inline std::optional<double> train(const RunFolder& run, State& state) {
   StringsLearner learner(state);
   struct Keep {

@@ -335,7 +335,7 @@ TEST_CASE("t5: with as many beams as there are texts, beam search finds all text
         CHECK(found[0][n].score == doctest::Approx(expected[n].score).epsilon(1e-4));
       }
     }
-  // With early stopping `on` it ends once that many texts are finished: here after one token, which always ends a text.
+  // Early stopping `on` ends the search once two texts are finished: after one token, as every token ends a text here.
   T5Generation at_once{.count = 3, .beams = 2, .early_stopping = EarlyStopping::on, .ends = {0, 1, 2, 3}};
   const auto found = beam_search(model.net, states, {}, at_once);
   REQUIRE(found[0].size() == 2);

@@ -329,7 +329,7 @@ const Cases forms([](std::vector<OpCase>& all) {
   }
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
-      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // all queries see no key; some do
+      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // above, no query sees a key; here, some do
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // only key slots are limited
   add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,

@@ -15,7 +15,7 @@ std::vector<File>& files() {
   return all;
 }
 
-// Whether this environment variable begins like the case's kernel. POSLAB_OPS=scan runs only scan's cases;
+// Whether the case's kernel begins with this environment variable's value. POSLAB_OPS=scan runs only scan's cases;
 // POSLAB_OPS_FIRST=scan runs them before the others, so that tools/mutate sees a changed kernel fail sooner.
 bool is_named(const OpCase& c, const char* variable) {
   const char* word = std::getenv(variable);

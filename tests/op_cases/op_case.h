@@ -42,7 +42,7 @@ struct OpCase {
   bool differentiable = true;
   double step = 1e-4;                                 // step of central differences; small for formulas with kinks
   bool of_gpu = false;                                // only a GPU has the kernel; a CPU runs its parts
-  double flops = 0;                                   // FLOPs of one forward pass; 0: speed is in bytes
+  double flops = 0;                                   // FLOPs of one forward pass; 0: speed counts bytes instead
 };
 
 // Cases for tests have small or odd sizes; those for bench/kernels.cpp have sizes of training, and need no reference.

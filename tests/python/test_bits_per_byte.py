@@ -76,7 +76,7 @@ def test_random_tokenizers(checkpoint):
         if rng.random() < 0.5:
             made["model"]["vocab"]["\u6f22"] = 280           # makes one of the unknown characters known
         (checkpoint / "tokenizer.json").write_text(json.dumps(made))
-        # no merge has an a or an h, and a window that begins later in the text has fewer tokens, whatever it cuts
+        # no merge has an a or an h; a window that begins later in the text has fewer tokens, even if it cuts a unit
         text = "aaaaaa" + "".join(rng.choices(pieces, k=rng.randint(10, 40))) + "h"
         tokens = pl.load(checkpoint).tokens(text)
         prefix = sum(1 for step in made["post_processor"]["single"] if "SpecialToken" in step)

@@ -91,7 +91,7 @@ def test_names_of_samplers_are_looked_at():
 
 
 # The working thread ends while a signal handler holds the GIL. At its end it needs the GIL once more, so a thread that
-# joins it must not hold the GIL. The timer counts processor time: on a busy machine, a timer by the clock would ring
+# joins it must not hold the GIL. The timer counts processor time: on a busy machine, a timer by the clock would fire
 # again before anything else has run.
 HANDLER_AT_THE_END = """
 import signal, sys, time

@@ -24,7 +24,7 @@ for page in README docs/python; do
   check "the first example of $page.md runs" alone "$python" example.py
 done
 check 'and leaves a run' test -s runs/first/result.json
-kernels_for_gpus() {   # only in a wheel for GPUs, module and program have them
+kernels_for_gpus() {   # a wheel for GPUs has them in module and program, other wheels nowhere
   alone "$python" -c 'import poslab; print(poslab.about()["cuda"])' > about
   if [[ $wheel == *-1cuda-* ]]; then ! grep -q 'has no CUDA' about; else grep -q 'has no CUDA' about; fi
 }

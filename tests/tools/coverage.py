@@ -69,7 +69,7 @@ reasons_of_conditions = [
     (r"encodings/checks/checks", "of a scheme that breaks the laws, or declares false ones"),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"autograd/tape\.cpp|experiment/(strings|language/language|language/inside|.*learner)\.cpp", python),
-    (r"core/(profile|platform/parallel|debug)", "of programs with settings in the environment: tests/tools/smoke.sh"),
+    (r"core/(profile|platform/parallel|debug)", "of programs with variables in the environment: tests/tools/smoke.sh"),
     (r"core/params\.cpp: :|.*: (:|n <= g\.count|sweep < 50|found == table)", "the loop always ends elsewhere"),
 ]
 missing = "a test is missing"

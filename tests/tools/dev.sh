@@ -53,7 +53,7 @@ build
 expect '((status != 0))'
 expect 'tail -n 1 said | grep -q "that failed; what is not found here: .*g++"'
 
-stub id 'echo 0'                                 # root stops, because root could have installed it
+stub id 'echo 0'                                 # for root the build stops, because root could install it
 stub cmake 'echo "$*" >> called'
 build
 expect '((status != 0)) && [[ ! -e called ]]'

@@ -106,7 +106,7 @@ counts() (
   local lost=0
   total() { "$program" list "$1" | grep -c '^[a-z0-9_]'; }
   newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # numbers of older versions may stay
-  are() {   # NUMBER PATTERN: what the pattern finds is this number
+  are() {   # NUMBER PATTERN: each number that PATTERN finds is NUMBER
     local found page line number
     found=$(grep -HnoP "$2" README.md docs/*.md; newest | grep -noP "$2" | sed 's/^/CHANGELOG.md:/')
     [[ -n $found ]] || { echo "no page says $2"; lost=1; }
@@ -124,7 +124,7 @@ counts() (
   return $lost
 )
 
-# Lines below "$ poslab ..." in a block must be output of the command.
+# The lines below "$ poslab ..." in a block must be the command's output.
 printed() {
   local page line output='' lost=0
   for page in "${pages[@]}"; do

@@ -19,7 +19,7 @@ cp -r "$source/tests/data/reference" tests/data
 cp -r "$source/tools" .
 cp -r "$source/python/poslab/formulas" python/poslab
 
-block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
+block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS AFTER THE FENCE
 
 # Compiles FILE to OBJECT as CMake compiles AS, a source of TARGET, but without the optimization, which takes most of
 # the time.

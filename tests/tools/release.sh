@@ -70,7 +70,7 @@ check 'pip compiles and installs the sdist' sdist
 check 'its program is of this version' says_version venv/bin/poslab
 check 'and trains, and draws a report' trains "$folder" venv/bin/poslab
 
-sources() {   # a checkout without its history
+sources() {   # the archive is a checkout without its history
   tar -xf "$made/poslab-$version-source.tar.gz" && git -C "$source" ls-files | sort > listed &&
     (cd "poslab-$version" && find . ! -type d | sed 's,^\./,,' | sort) | diff listed -
 }

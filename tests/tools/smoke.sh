@@ -63,7 +63,7 @@ check 'without its kind' offers alibi explain ali
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
 candidates() { "$program" complete "$@" | cut -f1 | sort; }
-names_all() {   # it offers every task and encoding
+names_all() {   # completion offers every task and encoding
   comm -23 <("$program" list tasks | sed 's/ .*//; /^$/d' | sort) <(candidates explain task '') | finds . && return 1
   comm -23 <("$program" list encodings | sed 's/ .*//; /^$/d' | sort) <(candidates train --encoding '') | finds . &&
     return 1
@@ -160,7 +160,7 @@ check 'a window that no string reaches' says_unreached "$program" train "${small
   --eval-lengths 1:6 --out wide
 check 'eval says so, too' says_unreached "$program" eval wide
 check 'and show' says_unreached "$program" show rerope:window=512
-told() { local line=$1; shift; "$@" 2>&1 > /dev/null | finds "$line"; }   # LINE COMMAND...: stderr has it
+told() { local line=$1; shift; "$@" 2>&1 > /dev/null | finds "$line"; }   # LINE COMMAND...: stderr has LINE
 past=("$program" train "${small[@]}" --eval-lengths 1:6)
 check 'a length that no string reaches' told '^dynamic_ntk:length=90: length = 90 is not reached' "${past[@]}" \
   --encoding dynamic_ntk:length=90 --out past
@@ -251,13 +251,13 @@ numbers() {   # the data that matplotlib draws for papers (tests/python/test_fig
 }
 check 'the numbers of its curves' numbers
 
-inside() {   # the page, the numbers, and the files for NumPy
+inside() {   # it wrote the page, the numbers, and the files for NumPy
   "$program" inspect straight twenty --samples 4 -o inspected && grep -q '</html>' inspected/index.html &&
     [[ $(wc -l < inspected/pca.csv) == 5 && -s inspected/coverage.csv ]] &&
     [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
 }
 check 'two runs from inside' inside
-viewed() {   # the page and its tiles, and nothing else is left
+viewed() {   # it wrote the page and its tiles, and left nothing else
   "$program" view straight twenty --length 12 --heads 1 -o viewed && grep -q '</html>' viewed/index.html &&
     grep -q '^poslab_tile("maps/1/20"' viewed/maps/1/20/overview.js && [[ ! -e viewed.partial ]]
 }
@@ -266,7 +266,7 @@ if [[ -e $source/build/web/past-the-edge.html ]]; then     # tools/web has made 
   in_the_page() { "$program" web straight -o trains.html && grep -q '"name":"straight"' trains.html; }
   check 'and a run in the page that trains' in_the_page
 fi
-tape() {   # a row for each op gives more rows than a row for each module
+tape() {   # a table of ops has more rows than one of modules
   "$program" graph straight -o modules.html && "$program" graph straight --zoom op -o ops.json &&
     grep -q '"module":"block0.attention"' modules.html &&
     (($(grep -o '"gradient":' ops.json | wc -l) > $(grep -o '"gradient":' modules.html | wc -l)))

@@ -258,7 +258,7 @@ class Torture:
             mount(at, "remount,ro")
             check(f"{job}, an empty read-only disk", bad_error(self.run(JOBS[job][0], at), at))
             mount(at, "remount,rw,size=64m")
-            if JOBS[job][1]:                         # and a disk that has a run to continue
+            if JOBS[job][1]:                         # the same on a disk that already has a run to continue
                 process = self.start_and_wait(job, at)
                 process.kill(), process.wait()
                 mount(at, "remount,ro")
@@ -318,7 +318,7 @@ class Torture:
             subprocess.run(["find", at, "-depth", "-exec", "chmod", mode, "{}", "+"], stderr=subprocess.DEVNULL)
             ended = process.wait()
             check(f"{what}, the error", ended and bad_error(ended, at))
-            if ended:                                # and for the next command, too
+            if ended:                                # the next command must report it, too
                 check(f"{what}, once more", bad_error(self.run(self.command(job, at), at, MORTAL), at))
             subprocess.run(["chmod", "-R", "u+rwX", at], check=True)
             check(f"{what}, what stands there", all_whole(at))

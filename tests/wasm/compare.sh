@@ -9,7 +9,7 @@ scratch
 
 natively() { "$native" | tee native; }
 under_node() { node --no-warnings --experimental-wasi-unstable-preview1 "$here/run.mjs" "$wasm" | tee wasm; }
-same() {   # lines of ENCODING STEP LOSS
+same() {   # compares lines of ENCODING STEP LOSS
   paste -d ' ' native wasm | awk '
     { off = $3 - $6; if (off < 0) off = -off; if (off > worst) worst = off }
     $1 != $4 || $2 != $5 || !($3 > 0) || !(off <= 1e-5) { print "differs: " $0; bad = 1 }

@@ -352,7 +352,7 @@ test('models take turns: as many at once as there are cores, one fewer while som
   assert.deepEqual(given, ['a', 'b']);                                // c waits
   turns.back(b, true);
   turns.back(a, true);
-  assert.deepEqual(given, ['a', 'b', 'c', 'b']);                      // b asked first
+  assert.deepEqual(given, ['a', 'b', 'c', 'b']);                      // b was first to ask again
   turns.moved();
   turns.back(c, true);
   assert.equal(given.length, 4);                                      // b alone computes

@@ -1,4 +1,4 @@
-// The card of a lane: its name, its accuracy at the chosen length, its curve, and the three strips that explain them.
+// The card of a lane: its name, its accuracy at the chosen length, its curve, and three strips that explain the curve.
 // Redrawn at most once a frame.
 import {element} from '../../lab/page/element.mjs';
 import {block, draw_svg, say, tell, write} from './dom.mjs';

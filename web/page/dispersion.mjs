@@ -11,7 +11,7 @@ import {model_picker} from './models.mjs';
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
 export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy of a row, in nats'};
 
-// curves: [{name, rows, colour: its number, by default its own}]; shape: {width, height, large} of the chart
+// curves: [{name, rows, colour: a number, by default its index}]; shape: {width, height, large} of the chart
 export function dispersion_chart(holder, measure, curves, edge, shape = size()) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));

@@ -89,7 +89,7 @@ export class Lane {
     this.number = number;
     this.#forget();
   }
-  // Back to the state before the lane's model answers.
+  // Forgets all results of the lane's model.
   #forget() {
     this.run = null;       // a run that `poslab web` put into the page
     this.log = [];
@@ -131,7 +131,7 @@ export class Lane {
   // The spec of the shown results, and whether the settings differ from it by now.
   get shown() { return this.made ?? this.spec; }
   get name() { return name_of(this.shown) + (this.twin ? `, seed ${this.shown.seed}` : ''); }
-  // The model's own, whatever the current settings are: its options by name, its task, and the length of its training.
+  // Of the model itself, whatever the current settings are: its options by name, its task, its trained length.
   get config() { return this.about?.config ?? this.run?.config; }
   edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {
@@ -157,7 +157,7 @@ export class Lane {
     return a0 + (a1 - a0) * (length - l0) / (l1 - l0);
   }
 
-  // Trains anew with the options of the state. If `compare` is set, the current curve stays as `before`.
+  // Trains a new model with the options of the state. If `compare` is set, the current curve stays as `before`.
   async train(state, {compare = false} = {}) {
     const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
@@ -260,7 +260,7 @@ export class Lane {
     this.baselines = by_name(await engine.call('baselines', lengths));
     await this.resume();
   }
-  // The values in training and those of a test at the next tested length, by kind of strip; null without a model.
+  // For each kind of strip: the values in training, and in a test at the next tested length. null without a model.
   async coverage(length, edge) {
     if (!this.counted && this.has_model())
       this.counted = this.engine.call('seen', strip_lengths(edge), this.plan?.until ?? 0).then(in_runs, () => null);

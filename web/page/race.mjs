@@ -81,7 +81,7 @@ export function race_view(app) {
   function help_with(lane) {
     const rows = Object.entries(fields).flatMap(([field_name, list]) => {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
-      // The page sets max_position, the pool of positions, itself.
+      // The page itself sets max_position, the size of the pool of positions.
       const standard = o => o.name === 'max_position' ? state.max_position : o.default;
       if (!thing) return [];
       const options = thing.options.map(o => [`${thing.name}:${o.name}=${standard(o)}`, o.about]);

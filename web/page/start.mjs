@@ -110,6 +110,6 @@ export function start_view(app) {
       block('drag-line', element('label', {for: 'length'}, 'Length of the strings'), by_length, shown),
       block('lanes', cards.map(card => card.node)), lanes_legend(edge));
   set_length(Math.min(state.length, longest));
-  // A dropped checkpoint does not become one of the four.
+  // A dropped checkpoint does not join the four lanes.
   return {node, lanes: [], again: () => cards.forEach(card => card.draw())};
 }

@@ -1,6 +1,6 @@
 // Models in training take turns of about 80 ms. At most as many compute at once as there are cores, and one fewer for a
-// moment after the visitor's input, so that the page stays responsive. More would not be faster: they would take time
-// from each other, and from drawing.
+// moment after the visitor's input, so that the page stays responsive. More models would not be faster: they would take
+// time from each other, and from drawing.
 
 const MOMENT = 500;  // milliseconds
 

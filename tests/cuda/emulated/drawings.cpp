@@ -33,7 +33,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory shows the layout in th
     INFO("docs/gpu.md lacks: " << line);
     CHECK(squeezed.find(line) != std::string::npos);
   };
-  // The quad in each column, at p = 0 to 8.
+  // The quad in each column, for p = 0 to 8.
   for (unsigned p = 0; p <= columns; ++p) {
     std::string line = p == 0 ? "p = 0" : fmt::format(" {}", p);
     for (unsigned column = 0; column < columns; ++column)

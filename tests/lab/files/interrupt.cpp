@@ -132,7 +132,7 @@ TEST_CASE("stop: kernels skip their remaining pieces, and then nothing reads the
       std::atomic<int> done = 0;
       stop_requested = false;
       parallel_for(1000, [&](int64_t) {
-        if (++done >= 10) stop_requested = true;  // on any thread: the one with the tenth piece may not run
+        if (++done >= 10) stop_requested = true;  // on any thread, because that of the tenth piece may not have begun
       });
       return done.load();
     };

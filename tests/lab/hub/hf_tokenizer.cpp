@@ -165,7 +165,7 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
   }
 }
 
-// tests/huggingface/compare_tokenizers.py draws many more cases; these poslab once read differently.
+// Cases that poslab once read differently; tests/huggingface/compare_tokenizers.py draws many more.
 TEST_CASE("hf: each step, option and flag of a tokenizer acts as in the library") {
   for (const Json& of : golden("steps.json")) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");

@@ -169,7 +169,7 @@ TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with a
 
 TEST_CASE("report: if no line is above the baselines, that comes first; lines picked by score have no interval") {
   const Folder folder;
-  std::vector<std::string> near, far;   // near and far from the best baseline, 60 %: within and beyond noise
+  std::vector<std::string> near, far;   // the best baseline is 60 %: near is within its noise, most of far is above
   for (int batch = 1; batch <= 4; ++batch)
     for (int seed = 0; seed < 3; ++seed) {
       const std::string more = fmt::format("seed = {}\nbatch = {}\n", seed, batch);

@@ -186,8 +186,8 @@ TEST_CASE("show: gaps and coverage of samplers") {
   const show::View wide = view_of("coverage", {"rope"}, 32, false, "randomized");
   CHECK(wide.charts[0].curves[0].points.back().y > 0.95);      // every position of the pool was seen at some time
   CHECK(plain.charts[0].curves[3].points.back().y == doctest::Approx(1));
-  CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // so was every gap, but
-  CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // small gaps are much more frequent in long strings
+  CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // so was every gap;
+  CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // but small gaps are more frequent in long strings
   // After 2000 of a million steps the pool still has a quarter, 512 of 2048 positions; the test draws from all.
   const show::View growing = view_of("coverage", {"rope"}, 32, false, "randomized:grow=1000000");
   CHECK(growing.charts[0].curves[0].points.back().y == doctest::Approx(0.25).epsilon(0.1));

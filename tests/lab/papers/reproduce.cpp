@@ -56,7 +56,7 @@ TEST_CASE("reproduce: the share of intervals that exclude zero by luck") {
       excluded += bootstrap(x).excludes(0);
     }
     INFO(n);
-    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of 50 %, the share for n = 2
+    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 standard deviations of a share of 50 %
   }
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("a sweep of language models: the plan names their command, and misfits
   CHECK(kind_of(plan) == language_kind());
   CHECK(plan[3].name == "alibi-1");
   CHECK(naming(plan).name(values_of(plan[3].run)) == "encoding=alibi seed=1");
-  CHECK(plan[0].id == "09d9348e0a758659");  // then a finished sweep of an earlier version is found
+  CHECK(plan[0].id == "09d9348e0a758659");  // unchanged, so that finished sweeps of earlier versions are found
   CHECK(holds(plan_lines(plan), "\",\"command\":\"lm train\",\"name\":\"rope-0\",\"preset\":\"none\""));
   const TemporaryFolder folder;
   write_file(folder / "plan.jsonl", plan_lines(plan));

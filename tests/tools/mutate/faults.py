@@ -64,7 +64,7 @@ def faults(node):
     elif node.type in ("argument_list", "initializer_list"):
         plain = {"identifier", "field_expression", "call_expression", "qualified_identifier"}
         if re.match(rb"std::(max|min)\b", parent.text) or re.match(rb"std::(max|min)\b", parent.parent.text):
-            return                                                   # their order does not matter
+            return                                                   # the order of these does not matter
         for a, b in zip(node.named_children, node.named_children[1:]):
             if a.type in plain and a.type == b.type and a.text != b.text and b"\n" not in a.text + b.text:
                 between = node.text[a.end_byte - node.start_byte:b.start_byte - node.start_byte].decode()

@@ -17,7 +17,7 @@ check 'planted: scratch memory' reported 'scratch memory*' use-after-poison
 check 'planted: the place past a buffer of the GPU' reported 'a kernel writes*' use-after-poison
 check 'planted: signed overflow' reported 'a kernel computes*' 'signed integer overflow'
 check 'planted: a null pointer' reported 'a kernel reads*' 'address points to the zero page'
-clean() {                               # the others compute no other numbers
+clean() {                               # other laws compute the same numbers again
   "$program" --test-case='sanitizers: *,1 *,5 *,7 *,10 *' > said 2>&1 || { cat said; return 1; }
   grep -E '^sanitizers:' said
 }

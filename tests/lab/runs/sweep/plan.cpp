@@ -52,7 +52,7 @@ encoding = "alibi"     # the same two again
 
 TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   const Plan plan = make_plan(tiny_sweep, "sweep.toml");
-  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // then a finished sweep of an earlier version is found
+  CHECK(plan.front().id == "2fa9cdaaaed57ba5");  // unchanged, so that finished sweeps of earlier versions are found
   CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
         plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);

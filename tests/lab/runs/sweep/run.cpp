@@ -20,7 +20,7 @@ using S = TrialState;
 
 Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
 
-// No trial starts while another process runs it, or after it has ended. Every start is followed by its outcome, unless
+// No trial starts while another process runs it, or after it has ended. An outcome follows every start, unless
 // the worker was killed. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   std::map<std::string, std::string> working;
