@@ -85,7 +85,7 @@ def test_options_inputs_and_words(tmp_path):
 
 
 class Fails(pl.Task):
-    """even_pairs, whose 600th answer fails."""
+    """even_pairs with an error in its 600th answer."""
 
     answers = 0
 

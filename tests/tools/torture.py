@@ -202,7 +202,7 @@ class Torture:
         check(f"{what}, the bits", differs(at, self.undisturbed(job)))
 
     def kills(self, job, n):
-        """Kills runs with -9, each again and again until it ends by itself, until there were n kills."""
+        """Kills runs with -9, each again and again until it ends by itself; stops after n kills."""
         self.undisturbed(job)
         killed = 0
         while killed < n:
@@ -219,7 +219,7 @@ class Torture:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 killed += 1
-                check(f"{job}, kill {killed}, what stands there", all_whole(at))
+                check(f"{job}, kill {killed}, its files", all_whole(at))
             self.goes_on(job, at, f"{job}, after kill {killed}")
             shutil.rmtree(at)
         return killed
@@ -238,7 +238,7 @@ class Torture:
                 status = self.run(self.command(job, at), at)
                 (at / "filler").unlink()
                 what = f"{job}, a disk of {pages * 4} KiB"
-                check(f"{what}, what stands there", all_whole(at))
+                check(f"{what}, its files", all_whole(at))
                 if status == 0:
                     check(f"{what}, the bits", differs(at, self.undisturbed(job)))
                     return points
@@ -321,11 +321,11 @@ class Torture:
             if ended:                                # the next command must report it, too
                 check(f"{what}, once more", bad_error(self.run(self.command(job, at), at, MORTAL), at))
             subprocess.run(["chmod", "-R", "u+rwX", at], check=True)
-            check(f"{what}, what stands there", all_whole(at))
+            check(f"{what}, its files", all_whole(at))
             self.goes_on(job, at, f"{what}, given back")
 
     def clock_jumps(self, job):
-        """The system clock jumps at each reading, and files get random times; with a kill between the two halves."""
+        """The system clock jumps at each reading, and files get random times; a kill comes halfway."""
         self.undisturbed(job)
         at, by = self.new_folder(), ["env", f"LD_PRELOAD={self.clock}"]
         process = self.start(JOBS[job][0], at, by=by)

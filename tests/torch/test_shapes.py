@@ -26,7 +26,7 @@ def draws(test):
 
 
 def train_length(name):
-    """The trained length: 8, which most draws exceed; 40 for two that beyond it depend on the number of slots."""
+    """The trained length: 8, which most draws exceed; 40 for two that depend on the number of slots beyond it."""
     return 40 if name in ("dynamic_ntk", "longrope") else 8
 
 
