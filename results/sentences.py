@@ -22,8 +22,8 @@ def demo():
     means = {name: f"{100 * mean(r['y'] for r in line if r['x'] > 20):.0f} %" for name, line in lines.items()}
     yield (
         f"On strings of 21 to {last}, it gets {means[plain]} of the symbols right with plain positions, and "
-        f"{means[randomized]} with randomized ones. Guessing gets {means['chance']}, and naming the most frequent "
-        f"symbol of each place {means['majority']}."
+        f"{means[randomized]} with randomized ones. Guessing gets {means['chance']}, and always naming the most "
+        f"frequent symbol of each place gets {means['majority']}."
     )
     trials = done("table1-tiny", task="bucket_sort", encoding="rope") + table("demo.csv")
     low, high = ([100 * r["paper_score"] for r in trials if name.endswith(r["positions"])]
@@ -43,10 +43,10 @@ def speeds():
     ratios = [r["ratio"] for *_, rows in shown for r in rows if r["what"] == "train"]
     yield (
         f"on the {('no', 'one', 'two', 'three', 'four', 'five', 'six')[len(shown)]} encodings below, a training step "
-        f"is {min(ratios):.1f} to {max(ratios):.1f} times as fast as that of the fastest of PyTorch, compiled PyTorch "
+        f"is {min(ratios):.1f} to {max(ratios):.1f} times as fast as in the fastest of PyTorch, compiled PyTorch "
         f"and JAX on the same two cores of an {cpu}"
     )
-    yield f"Milliseconds of a step on two cores of an {cpu}"
+    yield f"Milliseconds per step on two cores of an {cpu}"
 
 
 def results():
@@ -54,7 +54,7 @@ def results():
         whole(one("su2023-tiny/main.csv", "accuracy", method=method, length=length, set="plain"))
         for method, length in (("ReRoPE-w32", 64), ("ReRoPE-w32", 512), ("Baseline", 512))
     )
-    yield f"ReRoPE goes from {first} to {last} % of next tokens right, where RoPE falls to {rope}."
+    yield f"ReRoPE's accuracy on the next token rises from {first} to {last} %, while RoPE's falls to {rope}."
     of, tasks = page("table1-tiny"), {r["task"] for r in done("table1-tiny")}
     yield f"All {len(tasks)} tasks, {of['done']} of {of['planned']} trials, are in results/table1-tiny"
 
