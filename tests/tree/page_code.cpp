@@ -22,7 +22,7 @@ namespace {
 // page docs/adding.md
 struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |p_j - p_i|
   std::vector<double> slope;
-  // Layers of the same spelling, the first argument, share their rotations.
+  // Layers with the same first argument, the spelling, share their rotations.
   Both(const LayerParams&, const ModelShape& m, const Choices& c)   // as layer_of makes it
       : Rotary(c.spelled(), frequencies_of({m.head_dim(), m.heads, 0, 1}, c), pairing_of(c)),
         slope(alibi_slopes(m.heads)) {}
@@ -34,7 +34,7 @@ struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |
     s.pairs = p.distances().last_rows(in.q.dim(1));  // door 3: the row of bias that each pair reads
     return s;
   }
-  // Rotary has this for a rotation alone
+  // Rotary::terms describes a rotation without a bias
   std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override { return std::nullopt; }
 };
 // end
@@ -104,7 +104,7 @@ TEST_CASE("pages: a training loop of one's own, and each thing that goes wrong i
   // page docs/library.md
   for (; adam.step < 200; ++adam.step) {   // count the steps: update() does not
     params.clear_grads();                  // as zero_grad(): backward() adds to what is there
-    backward(loss_of(params));             // and clears the tape: a second one needs a second forward pass
+    backward(loss_of(params));             // clears the tape: another backward() needs another forward pass
     adam.update(params);                   // clips the gradient first: adam.clip is 1
   }
   const NoGrad no_grad;                    // until this scope ends. A nameless `NoGrad();` ends at once
