@@ -19,7 +19,7 @@ void add_attention(nb::module_& m) {
 
   nb::class_<Scores>(m, "Scores",
                      "Logits s_ij = temperature_i (gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]).\n"
-                     "pieces: 1 to 4; a pair in none is masked. q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, "
+                     "pieces: 1 to 4; a pair outside all is masked. q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, "
                      "H),\ntemperature (1 or B, Tq, 1 or H). pairs (1 or B, Tq, Tk): rows of r, gain and bias; without "
                      "it the\nrow is the distance of slots, counted from the farthest key on the left: N = 2 T - 1.")
       .def(
@@ -39,8 +39,8 @@ void add_attention(nb::module_& m) {
           "bias"_a = nb::none(), "temperature"_a = nb::none(), "pairs"_a = nb::none());
 
   nb::class_<Span>(m, "Span",
-                   "Which keys a query may see: those of its own sequence, with a causal mask not those "
-                   "after its slot.")
+                   "Which keys a query may see: those of its own sequence, and with a causal mask only those "
+                   "up to its slot.")
       .def(
           "__init__",
           [](Span* self, bool causal, int offset, nb::object key_lengths, int window) {
@@ -49,7 +49,7 @@ void add_attention(nb::module_& m) {
           },
           "causal"_a = false, "offset"_a = 0, "key_lengths"_a = nb::none(), "window"_a = 0,
           "offset: the slot of query 0, Tk - Tq if the queries are in the last slots; window: keys this many slots "
-          "before a query, or more, are hidden.");
+          "or more before a query are hidden.");
 
   const auto whole = Span();
   m.def(

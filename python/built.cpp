@@ -75,7 +75,7 @@ void refuse_unused_pool(const Shaped& s, const Chosen<Scheme>& scheme, const Cho
               "positions such as randomized, or leave pool out", *s.pool, scheme.spelled(), s.positions);
 }
 
-// Arguments of a pass beside queries and keys. All may be absent.
+// Arguments of a pass other than queries and keys. All may be absent.
 struct Given {
   Tensor x, x_keys;  // (B, Tq, C), (B, Tk, C): the states from which queries and keys were made
   int layer = 0, step = 0;
@@ -147,7 +147,7 @@ class Built {
 
  private:
   struct Prepared {
-    std::shared_ptr<const PositionSample> drawn;  // kept, as Python's scores() may replace them
+    std::shared_ptr<const PositionSample> drawn;  // kept, because Python's scores() may replace them
     Heads heads;
     const Positions& positions;
     Span span;
@@ -241,7 +241,7 @@ void add_built(nb::module_& m) {
           "encoding"_a, "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64,
           "causal"_a = false, "pool"_a = nb::none(), "train_length"_a = 40, "seed"_a = 0, "temperature"_a = "none",
           "head_dim"_a = 0)
-      .def_prop_ro("parameters", &Built::parameters, "its learned tensors, by name")
+      .def_prop_ro("parameters", &Built::parameters, "its learned tensors by name")
       .def_prop_ro("adds_to_embedding", &Built::adds_to_embedding, "whether embed() has something to add")
       .def_prop_ro("reads_states", &Built::reads_states, "whether it may read x and x_keys")
       .def(
@@ -274,7 +274,7 @@ void add_built(nb::module_& m) {
           "as for\nlogits.")
       .def("__repr__", [](const Built& b) { return "<" + b.spelled() + ", built>"; });
   nb::class_<TapePiece>(m, "TapePiece",
-                        "The ops that this thread has recorded since its tape had that length, taken off the tape.")
+                        "Takes the ops off the tape that this thread has recorded since the tape had that length.")
       .def(nb::init<size_t>(), "since"_a)
       .def(
           "backward", [](const TapePiece& piece, const Tensor& y, TensorLike dy) { piece.backward(y, tensor_of(dy)); },
@@ -285,7 +285,7 @@ void add_built(nb::module_& m) {
       "encoding"_a, "Whether it has a table with a row for each position of a pool.");
   m.def(
       "take_grad", [](const Tensor& x) { return x.take_grad(); }, "x"_a,
-      "d loss / d x without a copy, zeros if nothing has flowed in; x begins a new gradient.");
+      "d loss / d x without a copy, zeros if there is no gradient; x begins a new gradient.");
 }
 
 }  // namespace poslab::python

@@ -1,5 +1,5 @@
-// Shared by the module's files: the conversion of Python's values to the engine's. Every op takes tensors, arrays
-// of NumPy or DLPack, lists and numbers; a wrong argument raises ValueError with the engine's words.
+// The module's files share these conversions of Python's values to the engine's. Every op accepts tensors, arrays
+// of NumPy or DLPack, lists and numbers; a wrong argument raises ValueError with the engine's message.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 inline bool anything(PyObject*) { return true; }
-// Arguments that tensor_of and ids_of take; the names appear in signatures.
+// Types of arguments for tensor_of and ids_of; their names appear in signatures.
 struct TensorLike : nb::object {
   NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything)
 };
@@ -37,7 +37,7 @@ real real_of(double x, const char* what);
 Tensor tensor_of(nb::handle);
 Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
 Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput
-// Positions as float64, and their shape. Throws BadInput for none, and for positions with a gradient.
+// Positions as float64, and their shape. Throws BadInput if there are none, or if they require a gradient.
 std::pair<Shape, std::vector<double>> positions_of(nb::handle);
 nb::object array_of(const Ids&);                                // a new NumPy array of int32
 nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
@@ -46,7 +46,7 @@ int int_of(int64_t n, const char* what);                        // throws BadInp
 void limit(const char* name, int value, int most);
 void limit_shape(int heads, int d_model, int layers);
 
-// The value of a word in a short list. Throws BadInput with did-you-mean.
+// The value of a word in a short list. Throws BadInput with a "did you mean".
 template <class Value>
 Value word_of(const char* kind, const std::string& text, const std::vector<std::pair<std::string, Value>>& words) {
   std::vector<std::string> names;

@@ -13,7 +13,7 @@ Tensor rows(const Tensor& x, const Ids& at) {  // (N, ...), (A, ..., Z) -> (A, .
   return gather(x.reshape({-1, 1}), at).reshape(at.shape());
 }
 
-Tensor with_first(const Tensor& x, int axis) {  // swaps that axis and the first one
+Tensor with_first(const Tensor& x, int axis) {  // swaps that axis with the first one
   std::vector<int> order(size_t(x.dims()));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[0], order[size_t(axis)]);

@@ -20,7 +20,7 @@ nb::dict of_thing(const Thing& thing, const auto& words, const std::string& form
   nb::dict d;
   d["name"] = thing.name, d["summary"] = words.summary, d["about"] = words.about, d["source"] = words.source;
   d["formula"] = formula, d["options"] = options;
-  d["spelled"] = Choices(thing.name, thing.options).spelled();   // with its lengths
+  d["spelled"] = Choices(thing.name, thing.options).spelled();   // with the default lengths
   return d;
 }
 

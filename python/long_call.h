@@ -35,13 +35,13 @@ inline void survive_forks() {
 }
 inline std::mutex& long_calls() { return all_long_calls().running; }
 
-// Whether this thread works for a long call, so that a second one would wait forever.
+// Whether this thread works for a long call, in which case a second call would wait forever.
 inline bool& within_long_call() {
   static thread_local bool within = false;
   return within;
 }
 
-// Whether a signal handler of Python raised an error, which becomes `error`.
+// Whether a signal handler of Python raised an error, which `error` then holds.
 inline bool interrupted(std::optional<nb::python_error>& error) {
   const nb::gil_scoped_acquire hold;
   if (PyErr_CheckSignals() == 0) return false;
@@ -50,7 +50,7 @@ inline bool interrupted(std::optional<nb::python_error>& error) {
   return true;
 }
 
-// Lives from the release to the return of the GIL, which a thread cannot take back once Python has ended.
+// Lives from the release of the GIL until it is taken back, which is impossible once Python has ended.
 class LongCallBegun {
  public:
   LongCallBegun() { ++all_long_calls().begun; }
@@ -71,7 +71,7 @@ inline void end_long_calls() {
 }
 
 // The result of work(). A signal stops it between two steps, or a second later in the middle of one (core/stop.h); its
-// exception is then thrown, or the signal handler's error if that is another than KeyboardInterrupt.
+// exception is then thrown, or the signal handler's error unless it is KeyboardInterrupt.
 template <class Work>
 auto long_call(const Work& work) {
   if (within_long_call())
@@ -100,7 +100,7 @@ auto long_call(const Work& work) {
         const auto now = std::chrono::steady_clock::now();
         if (interrupted(error) || (error && now - asked > patience)) ask_to_stop(SIGINT), asked = now;
       }
-      // joins, as wait_for does not after the end of the work, and an ending thread may want the GIL
+      // joins the thread, which wait_for does not do, without the GIL, which an ending thread may need
       running.wait();
       forget_stop();
       const nb::gil_scoped_acquire hold;

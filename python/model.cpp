@@ -1,5 +1,5 @@
-// A trained model of a run folder, or an external checkpoint: logits of the user's tokens, activations for functions of
-// Python, weights, and generation.
+// The trained model of a run folder, or an external checkpoint: logits of the user's tokens, activations for Python's
+// functions, weights, and generation.
 #include "autograd/tape.h"
 #include "experiment/no_effect.h"
 #include "lab/runs/run.h"
@@ -18,7 +18,7 @@ struct Model {
   bool on_gpu() const { return learner->params().device() != Device::cpu; }
 };
 
-// Work on a GPU waits for its turn, as all threads have one queue there.
+// Work on a GPU waits for its turn, because all threads share one queue there.
 auto in_turn(bool on_gpu, const auto& work) { return on_gpu && !within_long_call() ? long_call(work) : work(); }
 
 Model load(const std::string& path, const std::string& device) {
@@ -81,7 +81,7 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   return {logits, asked.captured()};
 }
 
-// The error of an unsuitable kind of model names the run.
+// Errors of work for which this kind of model is unsuitable name the run.
 auto of_run(const Model& m, const auto& work) { return prefix_errors(m.run, work); }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {

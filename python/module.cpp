@@ -19,7 +19,7 @@
 namespace poslab::python {
 namespace {
 
-// Errors of the engine, with unchanged messages.
+// Translates the engine's errors, with unchanged messages.
 void translate(const std::exception_ptr& e, void*) {
   const auto set = [](PyObject* kind, const std::string& text) { PyErr_SetString(kind, printable(text).c_str()); };
   try {
@@ -33,7 +33,7 @@ void translate(const std::exception_ptr& e, void*) {
   }
 }
 
-// NoGrad as a block of Python; may be nested.
+// NoGrad for a with-block of Python, which may be nested.
 class NoGradBlock {
  public:
   NoGradBlock() = default;

@@ -1,6 +1,6 @@
 // A call without a matching signature raises a TypeError of one line, with the arguments and the signatures. nanobind
-// writes each signature on a line of its own and has no hook for that, so its functions are called through ours: an
-// object's pointer to its call (PEP 590) follows its head. Where it does not, the function is left alone.
+// writes each signature on a line of its own and has no hook for this, so its functions are called through ours: the
+// pointer to an object's call (PEP 590) follows the object's head. Functions without this layout are left alone.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -29,7 +29,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     text.replace(at, from.size(), to);
 }
 
-// A number, a short text, or the type.
+// An argument as shown in the error: a number, a short text, or the type.
 std::string given(nb::handle x) {
   const std::string kind = type_of(x);
   if (kind != "int" && kind != "float" && kind != "str" && kind != "bool") return x.is_none() ? "None" : kind;

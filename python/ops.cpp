@@ -1,4 +1,4 @@
-// Every op of autograd/ops.h under its name, except products with weights that are stored as in external files.
+// Every op of autograd/ops.h under its name, except products with weights in the formats of external checkpoints.
 #include <optional>
 
 #include "autograd/ops.h"
@@ -19,7 +19,7 @@ Activation gate_of(const std::string& word) {
                                             {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}});
 }
 
-// Ops that C++ gives other arguments, or overloads.
+// Ops whose arguments differ in C++, or that it overloads.
 Tensor rows(const Tensor& table, const Ids& at) { return gather(table, at); }
 Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
   return dropout(x, dropout_of(rate, seed, step));
@@ -45,8 +45,8 @@ ResidualNorm rms_normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain
 // Names as in the engine, which also states the shapes.
 void add_simple_ops(nb::module_& m) {
   op(m, "add", add, "a"_a, "b"_a, "a + b; shapes broadcast from the right");
-  op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");
-  op(m, "mul", mul, "a"_a, "b"_a, "a b, likewise");
+  op(m, "sub", sub, "a"_a, "b"_a, "a - b; shapes broadcast from the right");
+  op(m, "mul", mul, "a"_a, "b"_a, "a b; shapes broadcast from the right");
   op(m, "div", div, "a"_a, "b"_a, "a / b; shapes broadcast from the right");
   op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole, slope 0 for c = 0");
   op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b or a is NaN, else 0, without a gradient");

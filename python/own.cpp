@@ -12,7 +12,7 @@
 namespace poslab::python {
 namespace {
 
-// A layer: an object of Python with scores(q, k, positions). Training runs without the GIL, so each call takes it.
+// A layer: a Python object with scores(q, k, positions). Training runs without the GIL, so each call takes it.
 class OwnLayer : public Encoding {
  public:
   OwnLayer(std::string name, nb::object layer) : name_(std::move(name)), layer_(std::move(layer)) {}
@@ -23,7 +23,7 @@ class OwnLayer : public Encoding {
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
     for (const Piece& piece : s.pieces) check_shape(in.q, piece.q, "q", 3), check_shape(in.k, piece.k, "k", 2);
-    if (s.bias && s.bias.device() == Device::cpu)  // a loss that would look like diverged training
+    if (s.bias && s.bias.device() == Device::cpu)  // with a NaN, training would seem to diverge
       for (int64_t i = 0; i < s.bias.size(); ++i)
         if (std::isnan(s.bias.data()[i]))
           bad_input("{}: the bias of scores(), of shape {}, has a NaN; 0 adds nothing, and -inf hides a pair", name_,
@@ -149,7 +149,7 @@ std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots
   return all;
 }
 
-// Each draw has a NumPy generator, seeded by ours, so that equal seeds of a run give equal positions.
+// Each draw gets a NumPy generator that is seeded by ours, so that equal seeds of a run give equal positions.
 void add_drawing(const std::string& name, nb::object sampler_class, const std::string& about, nb::dict options) {
   const auto alone = lists_at_rest(name);
   PyObject* kind = nb::object(sampler_class).release().ptr();
@@ -196,7 +196,7 @@ nb::list check(const std::string& spelling) {
 }  // namespace
 
 void add_own(nb::module_& m) {
-  nb::class_<Params>(m, "Parameters", "Makes the learned tensors of a layer, each with a name of its own.")
+  nb::class_<Params>(m, "Parameters", "Makes the learned tensors of a layer, each with its own name.")
       .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "A tensor with the same number everywhere.")
       .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
       .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,

@@ -5,7 +5,7 @@
 
 namespace poslab::python {
 
-// A Python object held by code that runs without the GIL.
+// A Python object that code without the GIL holds.
 class Kept {
  public:
   explicit Kept(nb::object object) : object_(object.release().ptr()) {}
@@ -22,7 +22,7 @@ class Kept {
   PyObject* object_;
 };
 
-// Python's state for a foreign thread. It lives as long as the thread, as making one takes longer than most calls.
+// Python's state for a foreign thread. It lives as long as the thread, because making one takes longer than most calls.
 class ThreadState {
  public:
   ThreadState() {
@@ -42,7 +42,7 @@ class ThreadState {
   PyThreadState* state_ = nullptr;
 };
 
-// Held during a method written in Python, which training calls from threads without the GIL, or Python itself calls.
+// Holds the GIL during a method written in Python, which training calls from threads without it, or Python calls.
 class Calling {
  public:
   Calling() { within_long_call() = before_ || !std::unique_lock(long_calls(), std::try_to_lock); }
@@ -62,9 +62,9 @@ class Calling {
 
 // Options of a class: names, and defaults or (default, least, most). Throws BadInput.
 std::vector<Option> options_of(const nb::dict&);
-nb::dict values_of(const Choices&);  // by name, in the form that the objects get
+nb::dict values_of(const Choices&);  // by name, as Python values
 
-// While this object lives, no training reads the lists, so that they may change. Throws BadInput during a training.
+// While this lock lives, no training reads the lists, so they may change. Throws BadInput during a training.
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name);
 
 }  // namespace poslab::python

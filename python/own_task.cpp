@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_slots = 1 << 20;
 
-// An instance of a user's class. Training runs without the GIL and draws on two threads, so each call takes it.
+// An instance of a user's class. Training runs without the GIL and draws on two threads, so each call takes the GIL.
 class OwnTask {
  public:
   OwnTask(std::string name, nb::object task) : name_(std::move(name)), task_(std::move(task)) {
@@ -50,7 +50,7 @@ class OwnTask {
     const Calling calling;
     return whole("scored_slots()", task_.get().attr("scored_slots")(array(y)), int(y.size()));
   }
-  // empty: digits
+  // Symbols as texts; empty if they are digits.
   std::vector<std::string> alphabet() const {
     const nb::object given = task_.get().attr("alphabet");
     if (given.is_none()) return {};

@@ -1,4 +1,4 @@
-// The program's pages, from the same functions.
+// The program's pages, made by the same functions as on the command line.
 #include "lab/pages/graph/graph.h"
 #include "lab/pages/inspect/inspect.h"
 #include "lab/pages/report/report.h"

@@ -1,4 +1,4 @@
-// Runs: training, resuming and testing, with the functions of the command line (lab/runs/whole_run.h), and so with the
+// Runs: training, resuming and testing, with the functions of the command line (lab/runs/whole_run.h), and thus the
 // same bits.
 #include "lab/files/progress.h"
 #include "lab/runs/other_test.h"
@@ -37,7 +37,7 @@ std::string shown(bool progress, const Work& work) {
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Asked asked(said);
-  int steps = 0;  // steps begun; each may make logits once
+  int steps = 0;  // steps begun; each may compute logits once
   asked.trace.replace("logits", [&](const std::string&, const Tensor& x) {
     if (++steps == 2) asked.check_matched();
     return x;

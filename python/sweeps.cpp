@@ -1,4 +1,4 @@
-// Sweeps: the plan of one, and its results as rows. Its trials are processes of the program (python/poslab/program.py).
+// A sweep's plan, and its results as rows. Its trials are processes of the program (python/poslab/program.py).
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/sweep/sweep.h"
 #include "python/long_call.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace sweep;
 
-// The values of each option as texts, in the form of configure(); `seeds` is their number.
+// The values of each option as texts, as configure() takes them; `seeds` is the number of seeds.
 ValueLists lists_of(const Kind& kind, const ValueLists& said) {
   ValueLists all;
   for (const auto& [name, values] : said) {
@@ -33,7 +33,7 @@ std::string plan(const ValueLists& lists, const std::vector<ValueLists>& also, c
   return plan_lines(plan);
 }
 
-// Lines of JSON: of the trials, and of the lengths.
+// Lines of JSON: one text for the trials, one for the lengths.
 std::pair<std::string, std::string> tables(const std::string& folder) {
   const Collected all = long_call([&] {
     const PlacedPlan sweep = find_sweep(folder);

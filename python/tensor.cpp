@@ -8,8 +8,8 @@
 namespace poslab::python {
 namespace {
 
-// Arrays that no tensor needs any more. A tensor may be freed by an ending thread without the GIL, where waiting for
-// the GIL could take forever; then Python's main thread releases the array.
+// Arrays that no tensor needs any more. An ending thread without the GIL may free a tensor, and could wait forever
+// for the GIL; then Python's main thread releases the array.
 std::mutex let_go_mutex;
 std::vector<PyObject*> to_let_go;
 int let_go_of_all(void*) {
@@ -23,13 +23,13 @@ int let_go_of_all(void*) {
 }
 void let_go(PyObject* array) {
   if (!nb::is_alive()) return;  // Python has ended: nothing can be released
-  if (NB_CALL(gil_check)()) {  // nanobind's, as the stable ABI has no PyGILState_Check
+  if (NB_CALL(gil_check)()) {  // nanobind's, because the stable ABI has no PyGILState_Check
     Py_DECREF(array);
     return;
   }
   const std::lock_guard lock(let_go_mutex);
   to_let_go.push_back(array);
-  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python refuses it, as its queue is full, the next call releases all
+  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python refuses it because its queue is full, the next call releases all
 }
 
 // The memory of a float32 array, which is kept alive. Arrays that cannot be shared are refused with a remedy.
@@ -89,8 +89,8 @@ Tensor& require(Tensor& x, bool wanted) {
   return wanted ? x.require_grad() : x;
 }
 
-// A comparison by NumPy as ones and zeros, without a gradient. Objects that are no arrays of numbers are left to
-// Python, for which they are unequal.
+// A comparison by NumPy as ones and zeros, without a gradient. Objects that are not arrays of numbers are left to
+// Python, which finds them unequal.
 nb::object compared(nb::pointer_and_handle<Tensor> a, nb::handle b, const char* by) {
   const bool sequence = PySequence_Check(b.ptr()) && !PyUnicode_Check(b.ptr());
   if (!sequence && !PyNumber_Check(b.ptr()) && !nb::hasattr(b, "__array__")) return nb::borrow(Py_NotImplemented);
@@ -109,7 +109,7 @@ std::string text(nb::pointer_and_handle<Tensor> self) {
 void add_tensor(nb::module_& m) {
   using Self = nb::pointer_and_handle<Tensor>;
   nb::class_<Tensor> t(m, "Tensor",
-                       "A dense array of float32 with a gradient beside it. Tensor(data) copies numbers, lists and "
+                       "A dense array of float32 with its gradient. Tensor(data) copies numbers, lists and "
                        "arrays;\nfrom_numpy(array) shares their memory. Sizes are at least 1; a single number has "
                        "shape (1,).");
   t.def(
@@ -133,13 +133,13 @@ void add_tensor(nb::module_& m) {
           "Asks for a gradient, and returns the tensor itself.")
       .def_prop_ro(
           "grad", [](const Tensor& x) { return x.has_grad() ? nb::cast(x.grad()) : nb::none(); },
-          "d loss / d this, a copy of the same shape; None if nothing has flowed in")
+          "d loss / d this, a copy of the same shape; None if it has no gradient")
       .def(
           "clear_grad",
           [](const Tensor& x) {
             if (x.requires_grad()) x.clear_grad();
           },
-          "Clears the gradient. Without this, backward() adds to the present one.")
+          "Clears the gradient. Without this, backward() adds to the old gradient.")
       .def("backward", backward,
            "Computes the gradients of all tensors that this single number came from, and clears the "
            "tape of this thread.")
@@ -176,7 +176,7 @@ void add_tensor(nb::module_& m) {
       .def("__reduce__", [](Self x) {
         return nb::make_tuple(x.h.type(), nb::make_tuple(view<nb::numpy>(x).attr("copy")(), x.p->requires_grad()));
       });
-  t.attr("__array_ufunc__") = nb::none();  // so that array + tensor is our sum and no array of objects
+  t.attr("__array_ufunc__") = nb::none();  // so that array + tensor is our sum, not an array of objects
 
   const auto both = [&t](const char* name, const char* reversed, Tensor (*op)(const Tensor&, const Tensor&)) {
     t.def(name, [op](const Tensor& a, TensorLike b) { return op(a, tensor_of(b).to(a.device())); });

@@ -7,10 +7,10 @@
 
 namespace poslab::python {
 
-// None: the match is captured. A function (name, x): its result replaces x, a tensor of its shape; None leaves x.
+// None captures the match. The result of a function (name, x), a tensor of x's shape, replaces x; None leaves x.
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
 // The functions may be called from threads without the GIL, as in a training, and pass on exceptions of Python. On a
-// GPU they get copies, and a replacement that would need a gradient is BadInput. Logits are for all queries.
+// GPU they get copies, and a replacement that would need a gradient throws BadInput. Logits are for all queries.
 struct Asked {
   explicit Asked(const TraceLike&);
   void check_matched() const;  // throws BadInput for a pattern that matched no name of the pass

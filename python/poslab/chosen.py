@@ -11,7 +11,7 @@ from ._poslab import Tensor, _inside
 from .figures.notebook import plot_view
 
 
-# The list with the values of each argument.
+# For each argument, the list in pl that has its values.
 LISTS = {"encoding": "encodings", "positions": "samplers", "temperature": "temperatures", "task": "tasks"}
 
 
@@ -27,7 +27,7 @@ def spelled_value(value):
 
 
 def spelling(**said):
-    """Encodings, samplers and temperatures in the spelling of the command line: texts, or entries of a list."""
+    """The arguments, which are texts or entries of a list, in the spelling of the command line."""
     for name, value in said.items():
         if value is None:
             raise ValueError(f"{name} is None; name one of pl.{LISTS[name]}, or leave it out")
@@ -39,7 +39,7 @@ def spelling(**said):
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
-    """The value as an int, if it is a whole number of Python or NumPy from `least` to `most`; True is not."""
+    """The value as an int: a whole number of Python or NumPy from `least` to `most`. Raises ValueError for others."""
     try:
         number = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
@@ -50,14 +50,14 @@ def whole(name, value, least=-2**31, most=2**31 - 1):
 
 
 def switch(name, value):
-    """The value as a bool, if it is a bool of Python or NumPy."""
+    """The value as a bool: a bool of Python or NumPy. Raises ValueError for others."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {value!r}; give True or False")
     return bool(value)
 
 
 def numbers(**said):
-    """Arguments that are whole numbers, seeds and steps of 64 bits, or switches."""
+    """The arguments after a check: switches, whole numbers, and seeds and steps of 64 bits."""
     return {name: switch(name, value) if name in ("causal", "force")
             else whole(name, value, 0, 2**64 - 1) if name in ("seed", "step") else whole(name, value)
             for name, value in said.items()}
@@ -94,7 +94,7 @@ class Chosen:
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
 
     def _said(self):
-        """The options that its spelling has: names and texts. A text may contain commas."""
+        """The options in its spelling, as names and texts. A text may contain commas."""
         said, last = {}, None
         for part in self.spelled.partition(":")[2].split(","):
             name, given, text = part.partition("=")
@@ -145,7 +145,7 @@ class Encoding(Chosen):
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):
-        """The term that the encoding adds to the logit of each pair of slots, or the similarity of their codes: (1 or
+        """The term that the encoding adds to the logit of each pair of slots, or how similar it makes the two: (1 or
         heads, length, length).
 
         Other arguments as in view(); view("bias")["reading"] says what the numbers are."""
@@ -158,8 +158,8 @@ class Encoding(Chosen):
     def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=None,
               train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k), .attend(q, k,
-        v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random samplers draw from and
-        tables have rows for; ValueError if there is neither. train_length: the L of options such as window=0.5L."""
+        v) and .embed(x), with gradients, and .weights(q, k). pool: the number of positions that random samplers draw
+        from and of rows in tables; ValueError if neither exists. train_length: the L of options such as window=0.5L."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
                                        train_length=train_length, seed=seed),
@@ -180,7 +180,7 @@ class Sampler(Chosen):
     kind = "sampler"
 
     def draw(self, length, sequences=1, *, seed=0, step=0, classes=None):
-        """Positions of `length` slots: (sequences, length). Samplers of offsets give a table of 2 length - 1 of them.
+        """Positions of `length` slots: (sequences, length). Samplers of offsets give a table of 2 length - 1 offsets.
 
         The same seed and step give the same positions. classes (sequences, length), for samplers that read them: 0 for
         a digit, 1 for another symbol, 2 for an empty slot."""
@@ -209,7 +209,7 @@ class Task(Chosen):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
         output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy.
 
-        The same seed and step give the same strings, so a training passes the number of each step."""
+        The same seed and step give the same strings, so a training loop gives the number of its step."""
         return _inside.task_batch(self.spelled, **numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):
@@ -224,12 +224,12 @@ class Task(Chosen):
 
     def baselines(self, length, samples=512, *, seed=0):
         """The accuracies of answers without a model: random ones (chance), the most frequent symbol of each slot
-        (majority), and one symbol for all slots, by the counts of the input's symbols alone (content_only)."""
+        (majority), and one symbol for all slots, chosen by the counts of the input's symbols (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 
 class _Default:
-    """The spelling of an option's default."""
+    """An option's default, shown in its spelling."""
 
     def __init__(self, text):
         self.text = text
@@ -250,7 +250,7 @@ def _doc(row, kind):
 
 
 class Things:
-    """All entries of a list, as attributes. In brackets it takes the command line's spelling, "name:option=value"."""
+    """All entries of a list, as attributes. Brackets accept the command line's spelling: ["name:option=value"]."""
 
     def __init__(self, chosen):
         self._chosen = chosen

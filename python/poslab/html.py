@@ -2,7 +2,7 @@
 
 from html import escape
 
-MOST = 10    # rows and columns of a table; larger tables show the first and the last ones
+MOST = 10    # rows or columns that a table shows; of more, it shows the first and the last
 
 
 def _shown(count):
@@ -24,7 +24,7 @@ def _table(rows, head=()):
 
 
 def of_tensor(x):
-    """A tensor's shape, and its numbers as a table. If it has several matrices, the table has the first one."""
+    """A tensor's shape, and its numbers as a table. If the tensor has several matrices, the table shows the first."""
     a = x.numpy()
     matrix = a.reshape(-1, *a.shape[-2:])[0] if a.ndim > 1 else a[None, :]
     columns = _shown(matrix.shape[1])

@@ -16,8 +16,8 @@ def patterns(trace):
 
 
 def load(run, device="cpu"):
-    """The trained model of a run folder of any kind, or of a checkpoint in Hugging Face format: a Model. Takes a Run
-    or a path. device: "cpu", "" for the run's own, or "cuda": tensors are then copies without gradients."""
+    """The trained model of a run folder of any kind, or of a checkpoint in Hugging Face format: a Model. run: a Run
+    or a path. device: "cpu", "" for the run's own, or "cuda", with which tensors are copies without gradients."""
     return Model(run, device)
 
 
@@ -36,18 +36,18 @@ class Model:
 
     @property
     def parameters(self):
-        """The weights of this object by name (copies, if they are on a GPU); the run folder does not change. Absent for
-        an external checkpoint, whose weights stay in its files."""
+        """The weights of this object by name (copies, if they are on a GPU); writing to them does not change the run
+        folder. An external checkpoint has none here: its weights stay in its files."""
         return self._model.parameters
 
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):
-        """Logits (B, outputs, symbols) of the last `outputs` slots of tokens (B, T); of all of them without it.
+        """Logits (B, outputs, symbols) of the last `outputs` slots of tokens (B, T); if it is None, of all slots.
 
         read: for a T5, whose encoder reads `tokens`, the input of its decoder (B, O): `start` and the answer so far;
         logits are then (B, O, symbols). positions: (T,) or (B, T); by default those that the run's test draws, or for
         a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict whose
         keys are patterns of names(). If the value is None, matching activations are kept in `seen`; a function
-        (name, x) returns a replacement for x, of its shape, or None to leave it. Functions are called in the order of
+        (name, x) returns a replacement for x of the same shape, or None to keep x. Functions are called in the order of
         the dict, and activations are kept after all replacements."""
         logits, self.seen = self._model.run(tokens, outputs, read, positions, patterns(trace), gradient)
         return logits
@@ -60,7 +60,7 @@ class Model:
     def names(self):
         """The names of all activations, in the order of a pass.
 
-        Each layer of a scheme with logits also has "block0.attention.logits", (B, H, T, T), which are computed if a
+        Each layer of a scheme with logits also has "block0.attention.logits", (B, H, T, T), computed only if a
         pattern ends in ".logits"."""
         names = []
         read = None if self.start is None else [[self.start, self.start]]
@@ -74,8 +74,8 @@ class Model:
     def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=None):
         """The text of `count` tokens that a language model writes after the prompt, as in `poslab lm generate`.
 
-        temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones, and
-        the same seed, 0 if it is None, writes the same text. An external checkpoint that has a token for the beginning
+        temperature 0 takes the most probable token each time; top_k and top_p keep only the most probable tokens. The
+        same seed writes the same text; None means 0. An external checkpoint that has a token for the beginning
         of a text also writes after an empty prompt."""
         return self._model.write(prompt, count, temperature, top_k, top_p, seed).decode(errors="replace")
 

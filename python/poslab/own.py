@@ -48,7 +48,7 @@ class Encoding:
 
         class Farther(pl.Encoding):
             options = {"slope": 0.5}                     # defaults: bool, int or float
-            laws = {"two_sided": True}                   # both sides look alike to it
+            laws = {"two_sided": True}                   # it treats both sides alike
 
             def scores(self, q, k, positions):           # q, k (B, T, H, D), positions (1 or B, T) of NumPy
                 queries = positions[:, -q.shape[1]:]     # the last of the slots
@@ -57,7 +57,7 @@ class Encoding:
                 return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
     A default may be (default, least, most): values beyond these are refused, and pl.check tries none of them.
-    pairs: the row of bias for each query and key, from 0 on. On a GPU q and k stay there, for functions of pl alone.
+    pairs: the row of bias for each query and key, from 0 on. On a GPU q and k stay there: use only functions of pl.
     `learn(parameters)` makes its parameters: self.bias = parameters.full("bias", [10, self.heads], 0). laws: only those
     that differ from {"shift": True, "toeplitz": True, "permutes": True, "two_sided": False, "by_length": False}.
     """
@@ -157,12 +157,12 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__}: a task needs answer(self, x), which gives the answer to x")
 
     def input(self, length, rng):
-        """Draws an input of at most `length` symbols below symbols_in; the number may depend only on `length`. rng is
+        """Draws an input of at most `length` symbols below symbols_in; how many may depend only on `length`. rng is
         a generator of NumPy."""
         return rng.integers(0, self.symbols_in, length)
 
     def shuffled(self, x, rng):
-        """The symbols of x in another order that is an input too, for the baseline `content_only`."""
+        """The symbols of x in another order, which must be an input too, for the baseline `content_only`."""
         return rng.permutation(x)
 
     def scored_slots(self, answer):
@@ -188,7 +188,7 @@ def _check_sampler(sampler):
         return sampler.draw(slots, seed=seed, step=step)[0]
     return [law("repeats", "the same seed and step give the same positions",
                 lambda n, seed: not np.array_equal(draw(n, seed), draw(n, seed))),
-            law("apart", "no two slots have one position", lambda n, seed: len(set(draw(n, seed))) < n),
+            law("apart", "no two slots have the same position", lambda n, seed: len(set(draw(n, seed))) < n),
             law("rises", "a later slot has a greater position", lambda n, seed: (np.diff(draw(n, seed)) <= 0).any())]
 
 
@@ -208,7 +208,7 @@ def _check_task(task):
 
     def drawn(n, seed):
         return [a.tolist() for a in task.batch(32, n, seed=seed).values()]
-    return [law("answers", "all inputs of a length have answers, of the symbols and lengths that it states",
+    return [law("answers", "all inputs of a length have answers, with the symbols and lengths that it states",
                 lambda n: bool(drawn(n, 0))),
             law("repeats", "the same seed gives the same inputs, with the same answers",
                 lambda n: drawn(n, 1) == drawn(n, 1)),

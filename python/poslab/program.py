@@ -10,11 +10,11 @@ from .chosen import spelled_value
 
 
 def path():
-    """The program's path: in a build tree beside the module, otherwise among the scripts of the environment."""
+    """The program's path: in a build tree next to the module, otherwise among the scripts of the environment."""
     beside = Path(_poslab.__file__).resolve().parents[2] / "poslab"
     if beside.is_file():
         return beside
-    from importlib import metadata      # here and in run(), so that `import poslab` stays fast
+    from importlib import metadata      # imported here, as in run(), so that `import poslab` stays fast
     try:
         files = metadata.files("poslab") or []
     except metadata.PackageNotFoundError:
@@ -38,10 +38,10 @@ def words_of(options):
 
 
 def run(words, progress):
-    """Runs the program, and prints its progress to sys.stderr. Its errors are raised with its messages, those of bad
-    input as ValueError. On Ctrl-C it saves its state first."""
+    """Runs the program, and prints its progress to sys.stderr. Raises its errors with its messages, for bad input as
+    ValueError. On Ctrl-C the program saves its state first."""
     import subprocess
-    # first on PATH, so that the program draws tables with this Python
+    # this Python is first on PATH, so that the program draws tables with it
     this_python = os.path.dirname(sys.executable)
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",

@@ -33,7 +33,7 @@ class Run:
             raise ValueError(f"{self.path} is not a run folder: it has no config.toml; pl.train makes one")
 
     def file(self, name):
-        """The path of a file of the folder. For eval.csv and result.json: the file of `test`."""
+        """The path of a file of the folder. For eval.csv and result.json, it is the file of `test`."""
         if self.test:
             name = {"eval.csv": f"eval-{self.test}.csv", "result.json": f"eval-{self.test}.json"}.get(name, name)
         return os.path.join(self.path, name)
@@ -95,7 +95,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
 
     pl.options(command) lists the options. "train" requires task and encoding, unless `from_` (the option from) names a
     run that has them. Other threads continue meanwhile. Ctrl-C saves the current step and stops: resume(out) continues
-    the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as Model takes it, here for
+    the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as for a Model, here for
     activations and updates in every step. An update, such as "update.head.w", is the term that a step adds to a
     parameter. A pattern with None for a function keeps its matches of the last step in `seen` of the Run. An exception
     in a function ends the training. On a GPU functions may replace only updates. Returns a Run."""
@@ -113,8 +113,8 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
 
 
 def resume(run, *, force=False, progress=True, trace=None, **options):
-    """Continues a stopped run: the result has the bits of an uninterrupted one. A trace must be given again. Options:
-    threads, device. Returns a Run."""
+    """Continues a stopped run: the result is bit for bit that of an uninterrupted one. A trace must be given again.
+    Options: threads, device. Returns a Run."""
     path = os.fsdecode(run)
     texts = _texts(options, ("threads", "device"))
     seen = _inside.resume_run(path, texts, force, progress, patterns(trace))

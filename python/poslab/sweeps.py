@@ -87,11 +87,11 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
     options: those of train(), each a value or a list of values; the trials are the product of all lists. seeds=3 is
     seed=[0, 1, 2]. also: dicts, each a further product, whose values replace those of the options. command: "lm train"
     trains language models, "t5 train" T5s, with their own options. plan: an existing plan.jsonl, instead of options.
-    jobs: trials at once. threads: of each. shard: "0/4". name: "{task}-{encoding}-{seed}", for a link to each trial.
+    jobs: trials at once. threads: for each. shard: "0/4". name: "{task}-{encoding}-{seed}", for links to the trials.
 
     Finished trials are skipped, stopped ones continue. Ctrl-C saves first. A failed trial does not stop the others:
     RuntimeError is raised at the end, and Sweep(out).trials has the reason. Encodings, samplers and tasks written in
-    Python cannot be swept, as the program does not know them. Returns a Sweep."""
+    Python cannot be swept, because the program does not know them. Returns a Sweep."""
     how = program.words_of({"out": os.fsdecode(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
                             "retry": retry, "force": force})
     if plan is not None:
@@ -124,7 +124,7 @@ def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1,
     """Reproduces tables and figures of a paper: `poslab reproduce`, with its options. Takes names such as
     "ruoss2023:table1"; `poslab reproduce` lists them.
 
-    set: a dict of options for every run. plan: only writes FOLDER/plan.jsonl. draw: only draws what is done. force:
+    set: a dict of options for every run. plan: only writes FOLDER/plan.jsonl. draw: only draws finished runs. force:
     runs even if it seems to need more than this machine's memory, or more than a month. Returns a Reproduction, which a
     notebook shows as its page."""
     words = [spelled_value(w) for w in what]

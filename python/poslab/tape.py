@@ -13,7 +13,7 @@ class Tape:
         with pl.Tape() as tape:
             loss = pl.sum_all(pl.softmax(x) * x)
         tape.steps                          # [("softmax", [inputs], [results]), ...] in the order of recording
-        tape.plot(x=x, loss=loss)           # before or after loss.backward(): gradients are drawn if they are there
+        tape.plot(x=x, loss=loss)           # before or after loss.backward(), which adds norms of gradients
 
     A tape holds all tensors that it lists, so it takes memory for as long as it lives. If one tape is inside another,
     only the inner one lists the ops of its block."""

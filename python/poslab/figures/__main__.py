@@ -122,9 +122,9 @@ def parser():
     made.add_argument("-o", "--out", required=True, metavar="FILE", help=".pdf, .svg, .png, or .pgf for LaTeX")
     made.add_argument("--width", default="column", metavar="column|page|MM", help="its width in print (column: 84 mm)")
     made.add_argument("--label", action="append", default=[], metavar="NAME=TEXT",
-                      help="another name for a curve, a title or an axis; may be repeated")  # fmt: skip
+                      help="renames a curve, a title or an axis; may be repeated")  # fmt: skip
     made.add_argument("--style", action="append", default=[], metavar="STYLE",
-                      help="a style of matplotlib, by its name or file, over poslab's; may be repeated")  # fmt: skip
+                      help="a matplotlib style, by name or file, on top of poslab's; may be repeated")  # fmt: skip
     made.add_argument("--only", action="append", default=[], metavar="FIGURE", help="only this figure; may be repeated")
     made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format if the file's name has no ending")
     return made

@@ -322,7 +322,7 @@ def escaped(value, signs):
 
 
 def decoded(data):
-    """A matrix as matrix_json() writes it (lab/files/matrix.h)."""
+    """The cells of a matrix that matrix_json() wrote (lab/files/matrix.h)."""
     bytes = np.frombuffer(base64.b64decode(data["cells"]), np.uint8).reshape(data["rows"], data["cols"])
     return (data["low"] + bytes / 255 * (data["high"] - data["low"])).tolist()
 

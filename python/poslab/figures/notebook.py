@@ -63,10 +63,10 @@ def plot_view(view, head=1, axes=None):
 
 @styled
 def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=True, numbers=None, axes=None):
-    """Draws matrices side by side, and returns the axes. matrices: a dict of arrays (rows, columns) by name, or one.
+    """Draws matrices side by side, and returns the axes. matrices: an array (rows, columns), or a dict of arrays.
 
-    one_scale: the same colours for the same numbers. numbers: whether cells show their number, by default if a matrix
-    has at most 64 cells. NaN and infinite cells stay empty."""
+    one_scale: equal numbers have equal colours in all matrices. numbers: whether cells show their number, by default
+    if a matrix has at most 64 cells. NaN and infinite cells stay empty."""
     if not isinstance(matrices, dict):
         matrices = {"": matrices}
     for m in matrices.values():
@@ -103,8 +103,8 @@ def _write_numbers(ax, matrix, image):
 @styled
 def plot_lengths(runs, axes=None):
     """Draws accuracy against the length of the input, a line for each run, and returns the axes. runs: a Run, or a dict
-    of Runs by name. Dashed: the longest trained input. Dotted: the accuracy of the most frequent symbol of each slot,
-    in the test of the run with the longest inputs."""
+    of Runs by name. The dashed line is the longest trained input, the dotted one the accuracy of the most frequent
+    symbol of each slot, in the test of the run with the longest inputs."""
     if isinstance(runs, dict) and not runs:
         raise ValueError("plot_lengths: no runs; write plot_lengths({'plain': pl.Run('runs/plain')})")
     for run in runs.values() if isinstance(runs, dict) else [runs]:

@@ -20,7 +20,7 @@ MARKERS = "osD^vPX*"
 PGF = b"% poslab: a figure"
 BEGINS = {"pdf": b"%PDF-", "svg": b"<svg ", "png": b"\x89PNG", "pgf": PGF, "tex": PGF}
 PGF_HEAD = PGF + b" for LaTeX: \\usepackage{pgf} in the preamble, then \\input of this file\n"
-# Characters that LaTeX takes for commands, or does not know; matplotlib escapes % and ^.
+# Characters that LaTeX reads as commands, or does not know; matplotlib escapes % and ^.
 TEX = {"\\": r"\textbackslash{}", "$": r"\char36{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
        ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "→": r"$\rightarrow$", "↓": r"$\downarrow$",
        "≤": r"$\leq$", "≥": r"$\geq$", "∞": r"$\infty$", "·": r"$\cdot$"}  # fmt: skip

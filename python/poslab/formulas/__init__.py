@@ -1,21 +1,21 @@
-"""Every scheme once more, as some 20 lines of NumPy, to read, to copy and to check against. They need only NumPy.
+"""Every scheme once more, as some 20 lines of NumPy, to read, to copy and to check against. Formulas need only NumPy.
 
     from poslab import formulas
     print(formulas.source("rerope"))
     formulas.logits("rerope", q, k)              # (B, H, T, T) of queries and keys (B, T, H, D), at positions 0, 1, ...
 
-They are independent of the engine, written pair by pair from the papers, and tests compare the engine with them. A
+They are written from the papers, pair by pair, without the engine, and tests compare the engine with them. A
 module NAME.py has CASE, the engine's spelling of the case that it computes, and functions of these arguments:
 
     case       sizes: "heads", "d_model", "max_position", and "causal"
-    w          parameters by name, besides "x", the states (B, T, C) that queries come from, and "layer", from 0
+    w          parameters by name, and also "x", the states (B, T, C) that queries come from, and "layer", from 0
     q, k       (B, T, H, D)
     positions  {"tokens": (1 or B, T)}
 
-It has logits(case, w, q, k, positions) or, in its place, weights(), both (B, H, T, T), and, where it needs them,
+It has logits(case, w, q, k, positions) or, in its place, weights(), both (B, H, T, T), and, if needed,
     shapes(case), table(case)                    shapes of the parameters of a layer, and of those that layers share
-    embed(case, w, x, positions)                 what is added to the embedding; its parameters are w["encoding.NAME"]
-    mix(case, w, a, positions)                   what weights add to the sum of values, (B, T, H, D)
+    embed(case, w, x, positions)                 the term of the embedding; its parameters are w["encoding.NAME"]
+    mix(case, w, a, positions)                   a term that weights a add to the sum of values, (B, T, H, D)
 Complex numbers pass through, so derivatives may be taken by complex steps (tests/reference/own.py).
 """
 
@@ -24,18 +24,18 @@ import pathlib
 
 import numpy as np
 
-SHARED = ("rotated", "rotary")  # modules that several formulas share; they are no schemes
+SHARED = ("rotated", "rotary")  # modules that several formulas share, not schemes
 SIZES = {"causal": False, "heads": 8, "d_model": 64, "max_position": 64, "layers": 5}
 
 
 def names():
-    """All formulas: one under the name of each scheme, and others, such as alibi_learned, with some of its options."""
+    """All formulas: one under the name of each scheme, and others, such as alibi_learned, for some of its options."""
     files = pathlib.Path(__file__).parent.glob("[!_]*.py")
     return sorted(file.stem for file in files if file.stem not in SHARED)
 
 
 def load(name):
-    """The module of a formula; an import statement could not name lambda."""
+    """The module of a formula. An import statement cannot load all of them: lambda is a keyword."""
     if str(name).partition(":")[0] in names() and ":" in name:
         raise ValueError(f"'{name}': a formula has only the options of its CASE; copy what `poslab explain "
                          f"{name.partition(':')[0]} --numpy` prints, and change the numbers there")
@@ -45,7 +45,7 @@ def load(name):
 
 
 def source(name):
-    """Its source, which may import others; `poslab explain NAME --numpy` prints one that runs alone."""
+    """A formula's source, which may import others; `poslab explain NAME --numpy` prints a source that runs alone."""
     return pathlib.Path(load(name).__file__).read_text()
 
 
@@ -71,7 +71,7 @@ def masked(s, causal):
 
 def logits(name, q, k, positions=None, w=None, **sizes):
     """Logits of a formula, -infinity where masked. q, k: (B, T, H, D); positions: (T,) or (B, T), or 0, 1, ...; w: its
-    parameters by name, and "x" for one that reads the states. sizes: such as causal=True, in place of its own."""
+    parameters by name, and "x" if it reads the states. sizes replace those of its CASE, as in causal=True."""
     scheme = load(name)
     if np.ndim(q) != 4 or np.ndim(k) != 4:
         raise ValueError(f"q is {np.shape(q)} and k {np.shape(k)}; give (batch, time, heads, head size)")

@@ -9,7 +9,7 @@ CASE = {"encoding": "alibi"}
 
 
 def slopes(heads):
-    """2^(-8h/H) where H is a power of two; else the slopes of the power below, then every second slope of the power
+    """2^(-8h/H) if H is a power of two; else the slopes of the power below, then every second slope of the power
     above."""
     power = 2 ** int(math.log2(heads))
     between = [2.0 ** (-4.0 * h / power) for h in range(1, 2 * power + 1, 2)]

@@ -1,4 +1,4 @@
-"""ALiBi with learned slopes exp(a_h), without a mask: penalties on the left are less by the 0.5 of the released
+"""ALiBi with learned slopes exp(a_h), without a mask: penalties on the left are smaller by the 0.5 of the released
 code."""
 
 import numpy as np

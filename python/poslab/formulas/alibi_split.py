@@ -1,4 +1,4 @@
-"""ALiBi with half of the heads for each side, learned slopes: the first four of eight see the left alone."""
+"""ALiBi with learned slopes and half of the heads for each side: the first four of eight see only the left."""
 
 import numpy as np
 

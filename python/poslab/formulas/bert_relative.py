@@ -1,4 +1,4 @@
-"""BERT's relative_key: q_i . a[p_i - p_j + N - 1] beside q_i . k_j."""
+"""BERT's relative_key: q_i . a[p_i - p_j + N - 1] is added to q_i . k_j."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""BiPE (He et al. 2024): a learned vector for the place in a segment, RoPE by the number of the segment.
+"""BiPE (He et al. 2024): a learned vector for the place in a segment, and RoPE by the number of the segment.
 A segment begins where positions do not grow."""
 
 import numpy as np

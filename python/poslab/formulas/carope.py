@@ -1,4 +1,4 @@
-"""CARoPE: pair m = 1 .. D/2 of a slot rotates by the sum of f^m over slots so far, f = 1 / (softplus(x . w_h) + 1)."""
+"""CARoPE: pair m = 1 .. D/2 of a slot rotates by the sum of f^m up to it, f = 1 / (softplus(x . w_h) + 1)."""
 
 import numpy as np
 from . import rotary

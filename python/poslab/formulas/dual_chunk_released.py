@@ -1,4 +1,4 @@
-"""Dual Chunk Attention as released, the last position being s + w; randomized positions."""
+"""Dual Chunk Attention as released, with s + w as the last position; positions are randomized."""
 
 import numpy as np
 

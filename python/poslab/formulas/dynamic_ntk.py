@@ -1,4 +1,4 @@
-"""NTK-aware RoPE that depends on the number of slots: 14 here, 6 in training; alpha is 2."""
+"""NTK-aware RoPE whose base depends on the number of slots: 14 here, 6 in training; alpha is 2."""
 
 from . import rotary
 

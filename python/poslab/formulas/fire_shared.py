@@ -1,5 +1,5 @@
-"""FIRE with one network of width 16 for all layers and no mask: a key to the right has the input of one as far to the
-left, with the sign changed."""
+"""FIRE with one network of width 16 for all layers and no mask: a key on the right has the input of a key equally far
+on the left, with the opposite sign."""
 
 import numpy as np
 

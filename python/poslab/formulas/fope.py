@@ -1,4 +1,4 @@
-"""FoPE as its paper has it: each pair and head mixes the cosines and sines of all pairs that complete a turn."""
+"""FoPE as in its paper: each pair and head mixes the cosines and sines of all pairs that complete a turn."""
 
 import numpy as np
 from . import rotary
@@ -12,7 +12,7 @@ def shapes(case):
 
 
 def mixed(waves, weights, heads):
-    """waves: (S, T, K), weights (K, H M) beside the dominant frequency of each: (S, T, H, K)."""
+    """waves: (S, T, K), weights: (K, H M), to which 1 is added for each pair's own frequency -> (S, T, H, K)."""
     a = weights.reshape(KEPT, heads, KEPT) + np.eye(KEPT)[:, None, :]
     return np.einsum("stk,khm->sthm", waves, a)
 

@@ -5,7 +5,7 @@ from . import rotary
 
 CASE = {"encoding": "fope:length=3000,mode=released", "heads": 4, "positions": "randomized"}
 KEPT, SERIES = 6, 4
-DOMINANT = [0, 2, 4]  # every second, until there are no more: the last series has none
+DOMINANT = [0, 2, 4]  # every second frequency, until none is left: the last series has none
 
 
 def shapes(case):

@@ -1,4 +1,4 @@
-"""GRAPE, form ap as released: each slot after the key, to the query, adds slope ln sigmoid(b_i . R(-p_s) b^_s / 6)."""
+"""GRAPE, form ap as released: slots after the key, up to the query, add slope ln sigmoid(b_i . R(-p_s) b^_s / 6)."""
 
 import numpy as np
 

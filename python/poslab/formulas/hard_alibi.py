@@ -1,5 +1,5 @@
-"""Hard ALiBi (Jelassi et al. 2024), causal: the first half of the heads sees the last 1, 2, 3, ... slots alone, the
-others see all, without positions."""
+"""Hard ALiBi (Jelassi et al. 2024), causal: the first half of the heads sees only the last 1, 2, 3, ... slots, the
+other half sees all, without positions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Hard ALiBi without a mask, three of the heads with a window: as many keys to the right as to the left."""
+"""Hard ALiBi without a mask; three heads have a window, with as many keys on the right as on the left."""
 
 import numpy as np
 

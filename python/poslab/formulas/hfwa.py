@@ -1,4 +1,4 @@
-"""HFWA: windows with RoPE, and a last layer without positions times ln n / ln length. spec A.4 (23)."""
+"""HFWA: windows with RoPE; the last layer has no positions, and logits times ln n / ln length. spec A.4 (23)."""
 
 import numpy as np
 

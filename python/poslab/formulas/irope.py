@@ -1,4 +1,4 @@
-"""iRoPE: RoPE, but in the fourth layer no positions and Llama 4's temperature. spec A.5, its last line."""
+"""iRoPE: RoPE, but the fourth layer has no positions and Llama 4's temperature. spec A.5, its last line."""
 
 import numpy as np
 

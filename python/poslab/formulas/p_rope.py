@@ -1,4 +1,4 @@
-"""p-RoPE: the slowest of four pairs does not turn."""
+"""p-RoPE: the slowest of four pairs does not rotate."""
 
 import numpy as np
 from . import rotary

@@ -1,4 +1,4 @@
-"""PaTH: the product of the matrices H_t = I - beta_t w_t w_t^T from each key to each query, multiplied out."""
+"""PaTH: the product of the matrices H_t = I - beta_t w_t w_t^T between each key and each query, multiplied out."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""PaTH with the gate of the released code, which is divided by sqrt(D), as the products are."""
+"""PaTH with the gate of the released code, which divides it by sqrt(D), like the products."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Resonance RoPE: whole wavelengths."""
+"""Resonance RoPE: wavelengths are rounded to whole numbers."""
 
 import numpy as np
 from . import rotary

@@ -20,7 +20,7 @@ def turn(x, angles, pairing="interleaved"):
 
 
 def logits(q, k, positions, frequencies, factor=1.0, pairing="interleaved"):
-    """(B, H, T, T). frequencies: (D/2), or (H, D/2) where heads differ."""
+    """(B, H, T, T). frequencies: (D/2), or (H, D/2) if heads differ."""
     angles = np.asarray(positions["tokens"], float)[:, :, None, None] * frequencies
     product = np.einsum("bihd,bjhd->bhij", turn(q, angles, pairing), turn(k, angles, pairing))
     return factor * product / np.sqrt(q.shape[-1])

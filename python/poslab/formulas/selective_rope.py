@@ -1,4 +1,4 @@
-"""Selective RoPE with all its parts: a convolution over 4 slots, a bias, a gate; angles are sums up to a slot.
+"""Selective RoPE with all its parts: a convolution over 4 slots, a bias, a gate; a slot's angle is the sum up to it.
 
 The angle between a query and a key is the sum of the turns of the slots between them, written out pair by pair. """
 

@@ -1,4 +1,4 @@
-"""StreamingLLM with other positions: tokens that a cache drops are taken out of the string, and no gap remains."""
+"""StreamingLLM with other positions: tokens that a cache drops are removed from the string, without a gap."""
 
 import numpy as np
 

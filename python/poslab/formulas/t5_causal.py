@@ -1,4 +1,4 @@
-"""T5's bias as in T5 itself: causal, 32 buckets for the left alone, logits without 1 / sqrt(D)."""
+"""T5's bias as in T5 itself: causal, with 32 buckets, all for the left, and logits without 1 / sqrt(D)."""
 
 import numpy as np
 

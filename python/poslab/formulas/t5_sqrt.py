@@ -1,4 +1,4 @@
-"""T5's bias with 20 buckets up to distance 40, times sqrt(D) as in GPT-NeoX."""
+"""T5's bias with 20 buckets up to distance 40, multiplied by sqrt(D) as in GPT-NeoX."""
 
 import numpy as np
 

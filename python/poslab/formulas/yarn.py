@@ -1,4 +1,4 @@
-"""YaRN as its code has it: a ramp over pairs with whole ends. Two heads of 32 channels make a ramp of 7 pairs."""
+"""YaRN as in its code: a ramp over pairs, with rounded ends. In two heads of 32 channels it covers 7 pairs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""YaRN as its paper has it: a ramp over turns, from 1 to 32. With DeepSeek's two scales of the logits."""
+"""YaRN as in its paper: a ramp over turns, from 1 to 32. Logits have DeepSeek's two scales."""
 
 import math
 

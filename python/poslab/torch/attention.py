@@ -13,12 +13,12 @@ from .bridge import at_one_place, call, of_engine, shared
 class Scheme(nn.Module):
     """An encoding, a sampler and a temperature for `layers` layers: logits, weights and results of queries and keys.
 
-    Each is spelled as on the command line, or an entry of pl.encodings, pl.samplers, pl.temperatures. Their parameters
+    Each is a spelling of the command line, or an entry of pl.encodings, pl.samplers, pl.temperatures. Parameters
     have the engine's names, such as encoding.layer0.table. While training, next_pass() draws random positions again, so
     call it before each pass of the model: without it all passes have the same positions, as in evaluation. head_dim: by
-    default d_model / heads. pool: how many positions random samplers draw from and tables have rows for, by default the
-    sampler's or 2048; ValueError if there is neither. train_length: the L of a window of 0.5L, and the trained length
-    for yarn and similar encodings. A warning is given for positions that the encoding does not read."""
+    default d_model / heads. pool: the number of positions that random samplers draw from and of rows in tables, by
+    default the sampler's or 2048; ValueError if neither exists. train_length: the L of a window of 0.5L, and the
+    trained length for yarn and similar encodings. A warning is given for positions that the encoding does not read."""
 
     embedded = False                            # whether embed() was called
 
@@ -158,10 +158,10 @@ def _loaded(scheme, keys):                       # a function of the file, for p
 class Attention(nn.Module):
     """Self-attention with any encoding: projections to queries, keys and values, and back to d_model.
 
-    encoding: as for Scheme, which takes the other options, or a Scheme that several layers share. Then `layer` is this
-    layer's index, and the model calls scheme.next_pass() before each pass. torch.utils.checkpoint with random positions
-    needs a shared Scheme. key_heads: the number of key and value heads, if fewer than query heads. options: those of
-    Scheme, positions, temperature, causal, head_dim, pool, train_length, seed."""
+    encoding: as for Scheme, which gets the other options, or a Scheme that several layers share. With a Scheme, `layer`
+    is the index of this layer, and the model calls scheme.next_pass() before each pass. torch.utils.checkpoint with
+    random positions needs a shared Scheme. key_heads: the number of key and value heads, if fewer than query heads.
+    options: those of Scheme, positions, temperature, causal, head_dim, pool, train_length, seed."""
 
     def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
         super().__init__()
@@ -193,7 +193,7 @@ class Attention(nn.Module):
     def _of(self, x):
         width, kind = self.query.in_features, self.query.weight.dtype
         if not isinstance(x, torch.Tensor):
-            raise ValueError(f"poslab.torch: x is a {type(x).__name__}; give a tensor, as torch.as_tensor(x) is")
+            raise ValueError(f"poslab.torch: x is a {type(x).__name__}; give a tensor, such as torch.as_tensor(x)")
         if kind != torch.float32:
             raise ValueError(f"poslab.torch: the layer is {kind}, and the engine computes in float32; use "
                              "layer.float()")
@@ -206,7 +206,7 @@ class Attention(nn.Module):
 
     def forward(self, x, *, positions=None, lengths=None, cache=None):
         """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x continues the sequences in
-        the cache, which then has its slots, too."""
+        the cache, which then also contains the slots of x."""
         if not self.shares:
             self.scheme.next_pass()
         if self.scheme.adds_to_embedding and not self.scheme.embedded:
@@ -236,7 +236,7 @@ class Attention(nn.Module):
         return self.scheme.weights(q, k, x, layer=self.layer, **how)
 
     def cache(self, capacity, sequences=1):
-        """An empty Cache for decoding up to this many slots."""
+        """An empty Cache for decoding `capacity` slots at most."""
         return Cache(self, capacity, sequences)
 
 

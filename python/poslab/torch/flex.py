@@ -62,7 +62,7 @@ def _tables(scheme, length, layer):
         bias, one = logits_of(scheme, slots, 0.0), logits_of(scheme, slots, 1.0)
         return torch.where(bias > -torch.inf, one - bias, 1.0), bias
 
-    other = copy.deepcopy(scheme)               # gets random parameters, as zeros would hide terms
+    other = copy.deepcopy(scheme)               # gets random parameters, because zeros would hide terms
     drawn = torch.Generator().manual_seed(1)
     for p in other.parameters():
         p.data += torch.randn(p.shape, generator=drawn) / 2

@@ -47,7 +47,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     trained = trained or config.max_position_embeddings
     encoding = spelling(encoding=encoding)["encoding"]
     with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
-    # Positions that are counted have no limit, so a table gets many rows; a sampler names its own pool.
+    # Counted positions have no limit, so a table gets many rows; a random sampler has its own pool.
     counted = not engine._inside.has_pool(spelling(positions=positions)["positions"])
     own_pool = {"pool": 2 ** 20} if counted and engine._inside.has_rows(with_usual) else {}
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
@@ -61,7 +61,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     _store_honestly(model, inner, scheme, size)
     inner.register_forward_pre_hook(_next_pass, with_kwargs=True)
     for block in inner.layers:
-        block.self_attn.poslab = [scheme]       # in a list, as its parameters belong to inner
+        block.self_attn.poslab = [scheme]       # in a list, because its parameters belong to inner
         block.self_attn.register_forward_pre_hook(_keep_slots, with_kwargs=True)
     model.set_attn_implementation("poslab")
     scheme.train(model.training)                # from_pretrained() has already called eval()
@@ -80,7 +80,7 @@ def _with_usual(encoding, config, size, trained):
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
     usual = {"pairing": "half", "base": repr(float(rope["rope_theta"])).replace("+", ""), "length": str(trained)}
     given = {part.split("=")[0] for part in said.split(",")}
-    takes = {"pairing": "half", "base": " .. ", "length": "0.5L"}       # of other types are options such as dape's base
+    takes = {"pairing": "half", "base": " .. ", "length": "0.5L"}       # excludes other types, such as dape's base
     more = [f"{o['name']}={usual[o['name']]}" for o in options
             if o["name"] in usual.keys() - given and takes[o["name"]] in o["takes"]]
     return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
@@ -140,8 +140,8 @@ def _register():
 
 
 def _keep_slots(module, args, kwargs):
-    """Stores the number of slots up to this pass, as a static cache has more keys. For encodings that read states, it
-    also stores the states of this pass, and those of all keys, which are kept with the cache."""
+    """Stores the number of slots up to this pass, because a static cache has more keys. For encodings that read states,
+    it also stores the states of this pass, and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
     cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
     seen = 0 if cache is None else int(cache.get_seq_length(module.layer_idx))
@@ -180,7 +180,7 @@ class _WithStates:
 
 def _borders(positions, batch, alone):
     """The borders of packed documents, [[0, 5, 12], ...] for each sequence, from positions (1 or B, T) that restart at
-    0. None if there are no such documents, or not `alone`: transformers separates none beside a mask or a cache."""
+    0. None if there are no such documents, or with a mask or a cache (not `alone`), as in transformers."""
     if positions is None or not alone:
         return None
     rows = positions.expand(batch, -1)
@@ -217,7 +217,7 @@ def _must_count(positions, lengths, queries, keys):
                              "packed texts need position_ids from 0 for each, use_cache=False and no attention_mask")
 
 
-# Arguments of transformers' attention that would change its result, and that poslab's attention lacks.
+# Arguments that would change the result of transformers' attention, and that poslab's attention lacks.
 IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux")
 
 
@@ -255,7 +255,7 @@ def _lengths(mask, queries, slots):
 
 
 def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
-    """As transformers calls it: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and weights (B, H, Tq, Tk) or None."""
+    """transformers calls this: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and weights (B, H, Tq, Tk) or None."""
     if not hasattr(module, "poslab"):
         raise ValueError("poslab.torch: this model is not patched, but shares its config with one that is; give each "
                          "model a config of its own, as by copy.deepcopy(config)")
