@@ -19,7 +19,7 @@ void add_attention(nb::module_& m) {
 
   nb::class_<Scores>(m, "Scores",
                      "Logits s_ij = temperature_i (gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]).\n"
-                     "pieces: 1 to 4; a pair outside all is masked. q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, "
+                     "pieces: 1 to 4; pairs outside are masked. q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, "
                      "H),\ntemperature (1 or B, Tq, 1 or H). pairs (1 or B, Tq, Tk): rows of r, gain and bias; without "
                      "it the\nrow is the distance of slots, counted from the farthest key on the left: N = 2 T - 1.")
       .def(

@@ -29,7 +29,7 @@ void let_go(PyObject* array) {
   }
   const std::lock_guard lock(let_go_mutex);
   to_let_go.push_back(array);
-  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python refuses it because its queue is full, the next call releases all
+  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python refuses because its queue is full, the next call releases all
 }
 
 // The memory of a float32 array, which is kept alive. Arrays that cannot be shared are refused with a remedy.

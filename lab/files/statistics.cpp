@@ -51,13 +51,13 @@ int excluded_by_luck(int n) {
 
 std::string about_intervals(int seeds) {
   if (seeds < 2) return "With one seed there are no intervals: any difference here may be luck.";
-  std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
+  std::string all = "Intervals are 95 % bootstrap intervals of the mean over seeds.";
   if (seeds > 20) return all;
   const std::string few =
       seeds <= 3
-          ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
-          : "too narrow: luck alone makes it exclude zero";
-  return fmt::format("{} With {} seeds it is {} in {} % of cells.", all, seeds, few, excluded_by_luck(seeds));
+          ? "hardly exceed the range of seeds: they exclude zero when all seeds agree on the sign, as happens by luck"
+          : "are too narrow: they exclude zero by luck";
+  return fmt::format("{} With {} seeds they {} in {} % of cells.", all, seeds, few, excluded_by_luck(seeds));
 }
 
 Paired paired(const BySeed& first, const BySeed& second) {

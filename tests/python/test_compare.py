@@ -41,8 +41,8 @@ def test_the_ranking_of_three_seeds(plan, tmp_path):
     text = drawn(tmp_path, map(result, plan), "--figures", "svg")
     for part in (
         "4 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort: rope is first with "
-        "87.0 % [85.0, 89.0], then alibi (85.0 %) and none, learned (65.0 % each). Not told apart from it, as their "
-        "intervals overlap its own: alibi.",
+        "87.0 % [85.0, 89.0], then alibi (85.0 %) and none, learned (65.0 % each). Not distinguishable from "
+        "it, because intervals overlap: alibi.",
         "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 behind.",
         "even_pairs: from none (70.0 %) to rope (92.0 %); chance 50.0, majority 55.0, content only 70.0: 2 of 4 are "
         "above all three, 2 by more than their interval.",

@@ -67,7 +67,7 @@ def test_results_as_the_papers_agree_with_it_and_flat_ones_are_not_learned():
     trials = table1(["even_pairs", "bucket_sort"], ["none", "sincos", "relative", "alibi", "rope", "learned"])
     section, text = drawn("table1", made(as_in_the_paper, trials))
     assert "10 of 10 comparisons agree: 10 with an interval above zero, 0 in the sign of the mean only." in text
-    assert "Not so here" not in text and "not learned" not in text and "| 96.4 (96.4, 0.0) |" in text
+    assert "The sign is opposite here" not in text and "not learned" not in text and "| 96.4 (96.4, 0.0) |" in text
     assert "bucket_sort (chance 50.0, majority 50.0, content only 60.0)" in text
     assert list(section.more["verdicts"]["verdict"]) == ["agrees"] * 10
     flat, text = drawn("table1", made(lambda trial: 0.5, trials))
@@ -75,7 +75,7 @@ def test_results_as_the_papers_agree_with_it_and_flat_ones_are_not_learned():
     assert set(flat.more["verdicts"]["verdict"]) == {"not learned"}
     _, text = drawn("table1", made(lambda trial: 0.7, trials))
     assert "0 of 10 comparisons agree" in text
-    assert "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)" in text
+    assert "The sign is opposite here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)" in text
 
 
 @pytest.mark.parametrize("plain, random, verdict", [
@@ -99,7 +99,7 @@ def test_what_the_paper_has_behind_is_judged_by_its_sign():
     assert list(section.more["verdicts"]["verdict"]) == ["agrees"]
     assert "paper has geometric attention ahead of the best randomized scheme by 2 points or more, 1 of 1" in text
     _, text = drawn("table5", made(lambda t: 0.6 if t["encoding"] == "geometric" else 0.7, trials))
-    assert "Not so here: modular_arithmetic, geometric - best randomized (-10.0 points; paper +" in text
+    assert "The sign is opposite here: modular_arithmetic, geometric - best randomized (-10.0 points; paper +" in text
 
 
 def test_table_5_shows_the_luckiest_run_and_compares_the_best_mean():

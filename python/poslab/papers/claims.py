@@ -7,8 +7,8 @@ from .seeds import interval, number, span
 from .setting import not_learned
 
 JUDGED = (
-    "A claim holds if the whole interval of its difference over the seeds is above zero (or, of those that hardly "
-    "matter, within 2 points), does not if the whole interval is on the other side, and is inconclusive otherwise."
+    "A claim holds if the whole interval of its difference over the seeds is above zero (or, for a claim of no "
+    "effect, within 2 points), does not if the interval is wholly on the other side, and is inconclusive otherwise."
 )
 
 

@@ -191,7 +191,7 @@ def first_places(r):
     ties = [e.name for e in others if r.ties(e)]
     if not ties:
         return f"{says}. No other has an interval that overlaps its own."
-    return f"{says}. Not told apart from it, as their intervals overlap its own: {listed(ties)}."
+    return f"{says}. Not distinguishable from it, because intervals overlap: {listed(ties)}."
 
 
 def beside_none(r):
@@ -244,7 +244,7 @@ def twins(r):
         same.setdefault(results, []).append(e.name)
     for names in same.values():
         if len(names) > 1:
-            yield f"Equal to the last digit: {', '.join(names)}. With these options they do the same at these lengths."
+            yield f"Equal to the last digit: {', '.join(names)}. With these options they are the same at these lengths."
 
 
 def remarks(r):
@@ -256,7 +256,7 @@ def remarks(r):
         if not np.isnan(r.ranked[0].interval[0]):
             yield text("compare:bold")
         if left:
-            yield f"Does not count yet, as it is not done for all: {', '.join(left)}."
+            yield f"Does not count yet, because not all encodings are done: {', '.join(left)}."
     if open := [e.name for e in r.unranked if not e.runs]:
         yield f"Without any result yet: {', '.join(open)}."
     if any(not np.isnan(r.time(e, r.counted)) for e in r.ranked):
@@ -322,7 +322,7 @@ def ranking(trials, artifact):
         section.grids, section.figures = [ranked_grid(r)], [dots(r, name)]
     if others := [e for e in r.unranked if e.runs]:
         rows = [[Cell(e.name), *(on_task(e.tasks[task]) for task in r.tested)] for e in others]
-        caption = "Not ranked, as not all of the tasks that count are done"
+        caption = "Not ranked, because not all of the tasks that count are done"
         section.grids.append(Grid(caption, ["encoding", *r.tested], rows))
     section.figures += [lengths(r, name, task) for task in r.tested]
     return section

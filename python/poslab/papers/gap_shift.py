@@ -1,5 +1,5 @@
-"""The gap shift, an experiment of poslab's own: do models fail on longer strings because of the length, or because of
-the smaller gaps between randomized positions? lab/papers/gap_shift measures trained models, and this module draws the
+"""The gap shift, an experiment of poslab: do models fail on longer strings because of the length, or because of the
+smaller gaps between randomized positions? lab/papers/gap_shift measures trained models, and this module draws the
 results."""
 
 import pandas as pd
@@ -367,7 +367,7 @@ def matched(trials, artifact):
         )
     ]
     readings = [
-        f"Lengths {beyond}, {rule}, against uniform sampling tested alike: {'; '.join(said)}."
+        f"Lengths {beyond}, {rule}, against uniform sampling tested the same way: {'; '.join(said)}."
         for rule in RULES
         if (said := [ahead_reading(v) for v in verdicts if v["rule"] == rule])
     ]

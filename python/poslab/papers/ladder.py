@@ -163,11 +163,11 @@ def stated(all):
         return ["No task has a verdict yet."]
     judged = len(all) - len(open)
     readings = [
-        f"{judged} of {len(all)} tasks {'has' if judged == 1 else 'have'} a verdict. Above the best scheme of tables 1 "
-        "and 5, trained at the same budget, is "
+        f"{judged} of {len(all)} tasks {'has' if judged == 1 else 'have'} a verdict. The candidate is above the best "
+        "scheme of tables 1 and 5, trained at the same budget, on "
         + (f"{len(above)} of them: {'; '.join(above)}." if above else "none of them.")
         + (f" Not above: {'; '.join(level)}." if level else "")
-        + (f" Not learned, as {UNLEARNED}: {'; '.join(low)}." if low else "")
+        + (f" Not learned, because {UNLEARNED}: {'; '.join(low)}." if low else "")
     ]
     return readings + ([f"Not done, and in the family with p = 1: {', '.join(open)}."] if len(open) else [])
 

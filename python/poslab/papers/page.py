@@ -1,5 +1,5 @@
-"""The results of a source's module, and their files: NAME.md and NAME.csv of each table or figure, README.md with all
-of them, index.html with the figures, too, figures/ for papers, and page.json for programs: titles, files, origin."""
+"""The results of a source's module, and their files: NAME.md and NAME.csv for each table or figure, README.md with all
+tables, index.html with tables and figures, figures/ for papers, and page.json for programs: titles, files, origin."""
 
 import base64
 import copy
@@ -40,7 +40,7 @@ class Figure:
     name: str
     caption: str
     alt: str  # a description of it, with the numbers that figures/draw.py writes
-    charts: list  # as figures/draw.py has them
+    charts: list  # in the format of figures/draw.py
     data: pd.DataFrame
 
 
@@ -52,7 +52,7 @@ class Section:
     notes: list = field(default_factory=list)  # methods and limits
     data: pd.DataFrame = field(default_factory=pd.DataFrame)
     more: dict = field(default_factory=dict)  # further tables: {"verdicts": ...} is NAME-verdicts.csv
-    arrays: str = ""  # a file of the folder, which was there before
+    arrays: str = ""  # an existing file of the folder
 
     def files(self, name):
         """The tables as separate files."""
@@ -61,7 +61,7 @@ class Section:
 
 
 def csv(frame):
-    """A .csv file, with whole numbers without a point, true and false in lower case, and nothing for NaN."""
+    """A .csv file: whole numbers have no point, true and false are in lower case, and NaN is empty."""
 
     def text(x):
         return f"{x:.0f}" if isinstance(x, float) and x.is_integer() else str(x).lower() if isinstance(x, bool) else x

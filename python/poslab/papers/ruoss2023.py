@@ -1,5 +1,5 @@
 """Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of Transformers": its tables. Claims,
-figures and columns are in the files beside this one, and their runs in lab/papers/ruoss2023."""
+figures and columns are in the other ruoss2023_*.py files, and the runs in lab/papers/ruoss2023."""
 
 import itertools
 

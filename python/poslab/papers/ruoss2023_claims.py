@@ -23,7 +23,7 @@ SOURCE = -1  # among seeds: the paper's number
 
 
 class Trained:
-    """Numbers by seed, and the paper's. `used` has the settings of those beyond the trained lengths."""
+    """Numbers by seed, and the paper's. `used` has the settings whose numbers are beyond the trained lengths."""
 
     def __init__(self, trials, pool):
         self.trials, self.pool, self.used = trials, pool, []
@@ -92,7 +92,7 @@ CLAIMS = [
     Claim("They do so on most tasks", "share of tasks with a gain - 1/2", FIFTEEN, Trained.has_gain),
     Claim("Randomized relative positions solve Reverse String, which was out of reach", "R-Relative - best plain",
           ["reverse_string"], Trained.relative_gain),
-    Claim("They solve Missing Duplicate likewise", "R-Relative - best plain", ["missing_duplicate_string"],
+    Claim("They also solve Missing Duplicate", "R-Relative - best plain", ["missing_duplicate_string"],
           Trained.relative_gain),
     Claim("Positions must be in order", "sorted - unsorted R-sin/cos, mean of 15 tasks", FIFTEEN,
           lambda trained, task: trained.in_order(task, "sorted") - trained.in_order(task, "unsorted")),
@@ -100,7 +100,7 @@ CLAIMS = [
           ARITHMETIC, lambda trained, task: -1 * trained.against_geometric(task)),
     Claim("On the others randomized positions are ahead", "best randomized - geometric, mean of these",
           [task for task in FIFTEEN if task not in ARITHMETIC], Trained.against_geometric),
-    *(Claim(f"At trained lengths {plain.name} loses nothing by it: less than 2 points",
+    *(Claim(f"At trained lengths {plain.name} loses nothing to them: less than 2 points",
             f"{random.name} - {plain.name} at trained lengths, mean of 15 tasks", FIFTEEN,
             lambda trained, task, a=random, b=plain: trained.in_domain(task, a) - trained.in_domain(task, b), 0.02)
       for plain, random in PAIRS),

@@ -225,7 +225,7 @@ def code(trials, artifact):
     elif matters:
         says = f"Differences of 2 points or more whose interval excludes zero: {'; '.join(matters)}."
     else:
-        lone = "" if compared["interval_low"].notna().any() else ", as one seed has no interval"
+        lone = "" if compared["interval_low"].notna().any() else ", because one seed has no interval"
         says = (
             f"No difference of 2 points or more has an interval that excludes zero{lone}; the largest is "
             f"{number(compared['difference'].abs().max())} points."

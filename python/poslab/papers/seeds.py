@@ -86,25 +86,25 @@ def flip_interval(x):
 
 
 def holm(p):
-    """The corrected p of a family: any of those below 0.05 is wrong with a probability of at most 0.05 (Holm 1979)."""
+    """The corrected p of a family: with probability 0.95 or more, none of those below 0.05 is wrong (Holm 1979)."""
     return multipletests(p, method="holm")[1] if len(p) else np.asarray(p)
 
 
 def about_intervals(seeds):
-    """A sentence on the reliability of intervals from so few seeds. The rate at which luck excludes zero was measured
-    on normal values."""
+    """A sentence on the reliability of intervals from so few seeds. How often luck excludes zero was measured on normal
+    values."""
     if seeds < 2:
         return "With one seed there are no intervals: any difference here may be luck."
-    text = "Intervals: 95 %, of the mean over seeds, by the bootstrap."
+    text = "Intervals are 95 % bootstrap intervals of the mean over seeds."
     if seeds > 20:
         return text
     luck = {2: 50, 3: 25, 4: 20, 5: 16, 6: 14}.get(seeds, 11 if seeds <= 10 else 8)
     few = (
-        "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
+        "hardly exceed the range of seeds: they exclude zero when all seeds agree on the sign, as happens by luck"
         if seeds <= 3
-        else "too narrow: luck alone makes it exclude zero"
+        else "are too narrow: they exclude zero by luck"
     )
-    return f"{text} With {seeds} seeds it is {few} in {luck} % of cells."
+    return f"{text} With {seeds} seeds they {few} in {luck} % of cells."
 
 
 def number(x, digits=1, scale=100.0, sign=""):

@@ -10,7 +10,7 @@ from .page import Cell, Grid
 from .seeds import NAN, about_intervals, above, difference, interval, mean, number, span
 from .sweep import BASELINES, asked, done
 
-SEEN = 0.02  # a difference larger than a source's rounding and luck
+SEEN = 0.02  # a difference too large for a source's rounding and luck
 COLUMNS = ["runs", "planned", "best", "best_lr", "lr", "seeds", "mean", "deviation", "interval_low", "interval_high",
            "paper", *BASELINES]  # fmt: skip
 
@@ -190,7 +190,7 @@ def readings(all, winner, loser, sign=1):
         for c in claimed
         if c.verdict == "opposite"
     ]
-    return [text, f"Not so here: {'; '.join(against)}."] if against else [text]
+    return [text, f"The sign is opposite here: {'; '.join(against)}."] if against else [text]
 
 
 UNLEARNED = "neither side is above its baselines by more than its interval"

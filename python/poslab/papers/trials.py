@@ -38,7 +38,7 @@ class Trials:
 
     def __init__(self, about, lines, folder=None):
         self.about, self.tables, self.frames, self.settings = about, list(tests(lines)), {}, {}
-        self.folder = folder  # which may have arrays, too
+        self.folder = folder  # it may also have arrays
         self.results = {line["id"]: line.get("result", {}) for line in lines}  # "seconds", ..., by id
         self.kept = {line["id"]: line.get("tests", {}) for line in lines}  # by id and file
         trials = pd.DataFrame([about.get("common", {}) | trial for trial in about["trials"]] or {"id": []})
