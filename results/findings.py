@@ -180,7 +180,7 @@ def cost_of_far():
 
 # -- 5: every scheme ---------------------------------------------------------------------------------------------------
 
-# Schemes in the picture whose formula (poslab explain), for any parameters, prefers near keys, and then those whose
+# Schemes in the picture whose formula (poslab explain) prefers near keys for any parameters; below, schemes whose
 # formula distinguishes far distances less than near ones.
 DECAY = ("geometric", "lambda", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant",
          "alibi")  # fmt: skip

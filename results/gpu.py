@@ -55,7 +55,7 @@ def naive():
 
 
 def resample():
-    """A step with positions for each sequence, beside one with common positions."""
+    """A step with separate positions for each sequence, compared with one with common positions."""
     _, rows = bench("h200/resample.csv")
     key = lambda r: (r["resample"], r["program"])
     columns = list(dict.fromkeys(map(key, rows)))

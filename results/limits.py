@@ -146,7 +146,7 @@ def cut():
         ("Finding 8 with ten seeds", 8 * 192, 8 * 192 * seconds("cross-tiny")),
         ("ReRoPE in training, windows 5, 10, 20 and 40, counted and randomized, four tasks, ten seeds",
          4 * 2 * 4 * 10, 4 * 2 * 4 * 10 * seconds("cross-tiny", encoding="rerope:window=10")),
-        ("Ten roundings of ten cells beside ten seeds", 100, 100 * tiny),
+        ("Ten cells, each with ten other roundings, to compare with ten seeds", 100, 100 * tiny),
         ("At the paper's size: randomized RoPE on Missing Duplicate, two seeds, 100,000 steps", 2,
          2 * duplicate * 100000 / 10001),
         ("At the paper's size: relative and randomized relative on Reverse String, 60,000 steps", 2,

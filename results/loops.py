@@ -41,7 +41,7 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on the validation lengths; of equal ones, that of trained loops."""
+    """For each seed the row with the best accuracy on validation lengths, or of equal rows that with trained loops."""
     best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
     return [max(of, key=best) for of in by("seed", rows).values()]
 
@@ -70,9 +70,9 @@ def on_parity():
     looped, plain = ([r for r in table(FILE) if r["task"] == "parity_check" and r["layers"] == n] for n in (1, 3))
     best, fixed = chosen(looped), [r for r in looped if r["tested_loops"] != "length"]
     perfect = sum(min(r["validation"], r["test"]) == 1 for r in best)
-    return (f"On parity {learned(plain)} models of three blocks have learned, and {learned(best)} looped ones, of "
-            f"which {perfect} have no error at 21 to 100 symbols. In {learned(fixed)} tests with the same number of "
-            f"loops at all lengths they have learned.")  # fmt: skip
+    return (f"On parity, {learned(plain)} models of three blocks have learned, and {learned(best)} looped ones; "
+            f"{perfect} of these have no error at 21 to 100 symbols. With the same number of loops at all lengths, "
+            f"{learned(fixed)} tests of looped models show learning.")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Picture:
     name: str
     title: str
     says: str  # a description, with the numbers that poslab.figures.draw writes
-    figures: list = field(default_factory=list)  # as poslab.figures.draw has them
+    figures: list = field(default_factory=list)  # in the format of poslab.figures.draw
 
 
 def percent(x):

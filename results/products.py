@@ -81,7 +81,7 @@ def bf16():
         "",
         "Products beside oneDNN's in bf16 and OpenBLAS's `cblas_sbgemm`, on "
         f"{products.splitlines()[0]}. The libraries are",
-        "given factors that are rounded already; ours are rounded and packed within the time.",
+        "given factors that are already rounded; poslab's times include rounding and packing.",
         "",
         *quoted(products[products.index("products in bf16") :].rstrip()),
     ]

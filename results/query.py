@@ -172,7 +172,7 @@ def listed(items):
 
 def filled(path, names):
     """A template with each {{...}} evaluated like the braces of an f-string, {{mean(gains):.1f}}, and its paragraphs in
-    120 columns. No line begins with a number's %, as the site takes such lines for comments."""
+    120 columns. No line begins with a number's %, because the site reads such lines as comments."""
     text = re.sub(r"\{\{(.+?)\}\}", lambda m: eval(f"f'''{{{m[1]}}}'''", dict(names)), path.read_text(), flags=re.S)
     wrapped = functools.partial(textwrap.wrap, width=120, break_long_words=False, break_on_hyphens=False)
     blocks = re.split(r"(\n\n|\n(?=- |[|<]))", text)

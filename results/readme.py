@@ -3,8 +3,7 @@
 README.md, docs/results-tables.md, speed.md, gpu.md, loops.md, stretch.md, torch.md, web.md and testing.md: all from the
 results of measured runs in results/*/ and bench/results/.
 
-Prints them; --write puts them into those pages, and --check fails where a page has something else. Standard library
-only.
+Prints them; --write puts them into those pages, and --check fails if a page differs. Standard library only.
 """
 
 import re

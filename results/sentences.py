@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks figures, and names each wrong sentence: in README.md, figures that do not follow from results/*/ and
-bench/results/; in the templates of docs/results.md and docs/results-limits.md, typed figures; pages of results with
-other numerics than experiment/numerics.def that do not begin with "Old"; pictures with other numbers. Standard library
-only.
+"""Checks figures, and prints each fault: sentences of README.md that do not follow from results/*/ and bench/results/;
+figures typed into the templates of docs/results.md and docs/results-limits.md; pages of results that do not begin with
+"Old", although experiment/numerics.def lacks their numerics; and pictures with other numbers than the tables. Standard
+library only.
 """
 
 import json
@@ -61,7 +61,7 @@ def results():
 
 SENTENCES = {"README.md": (demo, speeds, results)}
 
-# The only figures that may be typed on these pages, as they are not measurements: settings of trainings and tests,
+# Only these figures may be typed on the pages, because they are not measurements: settings of trainings and tests,
 # names, and quotations of sources.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",

@@ -163,7 +163,7 @@ def speed():
         "",
         *quoted(kernels[kernels.index("products,") :]),
         "",
-        "What ReRoPE costs beside RoPE.",
+        "The cost of ReRoPE compared with RoPE:",
         "",
         *quoted((RESULTS / "decoder.txt").read_text()),
         "",
@@ -221,7 +221,7 @@ def in_short():
 
 
 def speed_in_short():
-    """Milliseconds, and the factor by which the fastest peer is slower."""
+    """Milliseconds, and how many times as long the fastest peer takes."""
     rows = [[f"{encoding}, {positions}", *(f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**"
                                            for r in of)] for encoding, positions, of in in_short()]  # fmt: skip
     return markdown(["encoding", *SHOWN.values()], rows)
