@@ -25,7 +25,7 @@ plt.style.use("course.mplstyle")
 # ## A shape and a row of numbers
 #
 # Memory has no rows and columns. It has addresses, one after the other. A tensor of shape (3, 4) is twelve float32
-# numbers of 4 bytes side by side, and the rule by which an index becomes a place. In poslab the last index always runs
+# numbers of 4 bytes side by side, and the rule that turns an index into a place. In poslab the last index always runs
 # fastest (*row-major*):
 #
 # $$\text{place}(i, j) = i \cdot 4 + j$$
@@ -82,7 +82,7 @@ for name, t in {"x.numpy()": x.numpy(), "x.reshape(4, 3)": x.reshape(4, 3), "x.T
 #
 # </details>
 #
-# Sometimes you want just that. `pl.from_numpy` puts a tensor around an array that exists, without a copy.
+# Sometimes a tensor should follow your data. `pl.from_numpy` puts a tensor around an existing array, without a copy.
 #
 # **Predict.** What is `shared[0, 1]` at the end, and what is `copied[0, 1]`?
 
@@ -124,8 +124,8 @@ print(f"T       {seconds(lambda: big.T) * 1e6:12.1f} microseconds")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# A hundred thousand times or more. Your numbers will differ, but reshape never moves anything. The other way to
-# save time is not to write a copy at all. That is what *fused* kernels do, in notebook 03.
+# A hundred thousand times or more. Your numbers will differ, but reshape never moves anything. Another way to save
+# time is never to write intermediate results to memory. That is what *fused* kernels do, in notebook 03.
 #
 # </details>
 #
@@ -191,7 +191,7 @@ print((pl.Tensor([0.1]) + 0.2).item())
 #
 # $2^{24} + 1$ has no float32, so the 1 is lost, and the nearest float32 to 0.3 is a little above it. Positions are
 # numbers as well: RoPE (notebook 07) turns vectors by angles that grow with the position, and an angle of a million
-# radians is known to a sixteenth of a radian only. Sums of many numbers suffer in the same way, which is why tests of
+# radians is known only to a sixteenth of a radian. Sums of many numbers suffer in the same way, which is why tests of
 # gradients use double precision.
 #
 # </details>

@@ -45,7 +45,7 @@ tape
 # <details><summary>What came out</summary>
 #
 # An op is recorded if *any* of its inputs wants a gradient; then its result wants one, too. (`sum` reads 4 numbers in a
-# row: `sum_all` first gives its input the shape (4,), which moves nothing. The last op is the minus sign: times -1.)
+# row: `sum_all` first gives its input the shape (4,), which moves nothing. The last op, the minus, multiplies by -1.)
 #
 # </details>
 #
@@ -219,7 +219,7 @@ def _(sigmoid_backward):
 # %% [markdown]
 # ## Exercise 2: a function of your own
 #
-# Compose ops, and the gradient comes by itself. Write $\text{lse}(x) = \ln \sum_i e^{x_i}$ over a row of shape (1, n).
+# Compose ops, and the gradient comes for free. Write $\text{lse}(x) = \ln \sum_i e^{x_i}$ over a row of shape (1, n).
 # The check also compares its gradient, the softmax. It tries $x = (1000, 1001)$: $e^{1000}$ is infinite in float32, so
 # subtract the largest number first: $\text{lse}(x) = m + \ln \sum_i e^{x_i - m}$. You can use `pl.exp`, `pl.log`,
 # `pl.max(x)` and `pl.sum(x, 1)`; the last two make one number of each row: (1, 1).

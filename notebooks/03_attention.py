@@ -3,7 +3,7 @@
 #
 # After this notebook you know
 #
-# - every number in an attention of four tokens, because you have computed it;
+# - every number in the attention of four tokens, because you have computed it;
 # - why logits are divided by $\sqrt D$, and what a causal mask does;
 # - that *fused* attention gives the same result with less memory, and the trick behind it.
 #
@@ -27,7 +27,7 @@ pl.set_threads(1)                                    # below we take the process
 #
 # $$\text{softmax}(s)_j = \frac{e^{s_j}}{\sum_k e^{s_k}}$$
 #
-# turns numbers into shares: positive numbers whose sum is 1. Only *differences* count, as $e^{s + c} = e^s e^c$.
+# turns numbers into shares: positive numbers whose sum is 1. Only *differences* count, because $e^{s+c} = e^s e^c$.
 #
 # **Predict.** $\ln 2 = 0.69$. Which shares do the logits $(0, 0.69, 1.39)$ get? And $(100, 100.69, 101.39)$? And
 # $(0, 2.08, 4.16)$, the first row times three?
@@ -63,7 +63,7 @@ for logits in ([0, 0.69, 1.39], [100, 100.69, 101.39], [0, 2.08, 4.16]):
 # %%
 q = pl.Tensor([[1, 0], [0, 2], [2, 0], [2, 2]])
 k = pl.Tensor([[0, 0], [1, 0], [0, 1], [1, 1]])
-v = k                                                # our values are those of the keys
+v = k                                                # in this example, values equal keys
 logits = q @ k.T / 2**0.5
 weights = pl.softmax(logits)
 pl.plot_matrices({"logits q·k / √2": logits, "weights: softmax of each row": weights}, row="query token",
@@ -100,8 +100,8 @@ swapped.numpy().round(3)
 #
 # ## Why divide by the root of D?
 #
-# If channels are independent with variance 1, a product of D of them has variance D. **Predict.** With $D = 256$ and no
-# division, how large is the largest of 16 weights typically: near 1/16, or near 1?
+# If channels are independent with variance 1, a dot product of D of them has variance D. **Predict.** With $D = 256$
+# and no division, how large is the largest of 16 weights typically: near 1/16, or near 1?
 
 # %%
 figure, ax = plt.subplots(figsize=(5.6, 3.2), layout="constrained")

@@ -8,7 +8,7 @@
 # - how to read the picture of an encoding, and which family a picture comes from;
 # - the difference between a *scheme* (where positions enter) and a *sampler* (which positions there are).
 #
-# Nothing is trained here. You need notebook 03, or know what a logit of attention is.
+# Nothing is trained here. You need notebook 03, or to know what a logit of attention is.
 
 # %%
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ plt.style.use("course.mplstyle")
 # $\text{PE}(p)$ is a vector for position $p$, $R(p)$ rotates a vector by angles that grow with $p$, $b$ is a number for
 # each distance, and $a_{ij}$ are the weights:
 #
-# | door | formula | who uses it |
+# | door | formula | used by |
 # |---|---|---|
 # | 1 the embedding | $x_i = \text{embed}_i + \text{PE}(p_i)$ | sines and cosines, a learned table |
 # | 2 queries and keys | $s_{ij} = R(p_i)q_i \cdot R(p_j)k_j\, /\sqrt D$ | RoPE and its relatives |
@@ -80,7 +80,7 @@ pl.plot_matrices({n: pl.encodings[n].matrix(32)[0] for n in ("sincos", "learned"
 # texts change *which* distance a pair of slots gets.
 #
 # **Predict.** A model was trained on 8 slots, so it knows the distances 0 to 7. All four schemes below get 32 slots.
-# Which of them stay within 0 to 7? `pi` divides positions by 4. `rerope` ends distances at a window of 7, and
+# Which of them stay within 0 to 7? `pi` divides positions by 4. `rerope` caps distances at a window of 7, and
 # `self_extend` counts in groups of 4 beyond a window of 4.
 
 # %%
@@ -152,8 +152,8 @@ pl.plot_matrices({n: pl.encodings[n].matrix(32)[2] for n in names}, one_scale=Fa
 #
 # ## Door 4: weights of their own
 #
-# The last family takes no softmax of logits. Stick-breaking (Tan et al. 2025) and geometric attention (Csordás et al.
-# 2022, section 3) walk away from the query, and each key takes a share of what the nearer keys left. If $z$ is its
+# The last family does not use a softmax of logits. Stick-breaking (Tan et al. 2025) and geometric attention (Csordás et
+# al. 2022, section 3) walk away from the query, and each key takes a share of what the nearer keys left. If $z$ is its
 # logit, the share is $1/(1 + e^{-z})$. Neither looks at the query's own slot. Geometric attention looks at both sides,
 # in turn to the right and to the left.
 #
@@ -237,16 +237,16 @@ def my_window():
 def _(my_window):
     mine = my_window()
     back = -mine.positions(32, causal=True)[0]
-    assert np.nanmax(back) <= 9, f"{mine} goes up to {np.nanmax(back):.1f}; make it smaller, or leaky larger"
+    assert np.nanmax(back) <= 9, f"{mine} goes up to {np.nanmax(back):.1f}; take a smaller window, or a larger leaky"
     near = back[6:, :][range(26), range(26)]
-    assert np.allclose(near, 6), f"{mine} makes distance 6 a {near[0]:.2f}; the window must reach that far"
+    assert np.allclose(near, 6), f"{mine} turns distance 6 into {near[0]:.2f}; the window must reach that far"
     far = back[31, :3]
     assert far[0] > far[2], f"{mine} does not tell far keys apart: leaky must be a number above 0"
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
-# The largest distance is 31: $w + (31 - w)/k \le 9$. With $w = 6$ that asks for $k \ge 25/3$.
+# The largest distance is 31: $w + (31 - w)/k \le 9$. With $w = 6$ that requires $k \ge 25/3$.
 #
 # ```python
 # def my_window():
@@ -257,8 +257,8 @@ def _(my_window):
 # %% [markdown]
 # ## Which positions: samplers
 #
-# So far slot $j$ was at position $j$. A **sampler** may choose others, and any scheme reads them. Ruoss et al. (2023)
-# draw them at random from a pool that is much larger than any string, and sort them (section 3).
+# So far slot $j$ was at position $j$. A **sampler** may choose others, and any scheme can read them. Ruoss et al.
+# (2023) draw them at random from a pool that is much larger than any string, and sort them (section 3).
 #
 # **Predict.** ALiBi's matrix was Toeplitz with positions 0, 1, 2, .... Is it still, with random positions?
 
@@ -278,7 +278,7 @@ pl.plot_matrices({s: alibi.matrix(6, positions=s)[0]
 #
 # ## Exercise 2: is it Toeplitz?
 #
-# Write a function that says whether a matrix is constant along its diagonals, up to 1e-4. Then the check asks it about
+# Write a function that says whether a matrix is constant along its diagonals, up to 1e-4. The check also tries it on
 # three encodings.
 
 # %%

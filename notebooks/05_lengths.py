@@ -143,7 +143,7 @@ for ax, positions in zip(axes, ("sequential", "randomized:max_position=128")):
 # %%
 randomized = train("randomized", "relative", steps=500, positions="randomized")
 ax = pl.plot_lengths({"learned": learned, "relative": relative, "randomized relative": randomized})
-ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));         # beside, and not on the curves
+ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));         # next to the curves
 
 # %% [markdown]
 # The same model as *relative*, with as many steps, but other positions. This is the finding of Ruoss et al. (table 1).

@@ -26,8 +26,8 @@ plt.style.use("course.mplstyle")
 # ## What is drawn
 #
 # The recipe of Ruoss et al. (2023, section 3): take a pool of $N$ positions, more than any string needs. For a string
-# of $n$ slots draw $n$ different positions, every subset equally likely. Sort them, and give slot $j$ the $j$-th. Draw
-# again at every step.
+# of $n$ slots draw $n$ different positions, where every subset is equally likely. Sort them, and give slot $j$ the
+# $j$-th. Draw again at every step.
 #
 # **Predict.** Below are 200 draws for 5 slots and for 30 slots from a pool of 128. Where do the first and the last
 # slot lie on average, with 5 slots? And with 30?
@@ -53,7 +53,7 @@ for ax, n in zip(axes, (5, 30)):
 #
 # </details>
 #
-# Every string is spread over the whole pool, be it short or long, so a long string has no position that short strings
+# Every string is spread over the whole pool, whether short or long, so a long string has no position that short strings
 # have never had. But a slot no longer has a fixed position: what can a model still learn from positions? **Predict**,
 # before you read on.
 #
@@ -97,8 +97,8 @@ pl.plot_lengths(runs);
 # So the point is not *random* but *sorted*. Randomness is only there so that training sees the distances that longer
 # strings will have.
 #
-# **Predict.** Did the unsorted model learn more slowly, or nothing at all? Look at the loss, where $\ln 5 = 1.61$ nats
-# is that of a guess among five symbols.
+# **Predict.** Did the unsorted model learn more slowly, or nothing at all? Look at the loss: a guess among five symbols
+# has a loss of $\ln 5 = 1.61$ nats.
 
 # %%
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
@@ -114,8 +114,8 @@ ax.legend(fontsize="small", ncols=4, loc="upper center");
 #
 # It learned what can be learned without order, within the first steps, and then nothing more. (The curves go up and
 # down together because each step draws one length for all its strings, and short strings are easier.) The sorted model
-# is slower than the sequential one at the beginning: its problem is harder, as two slots are at another distance in
-# every draw.
+# is slower than the sequential one at the beginning: its problem is harder, because two slots are at a different
+# distance in every draw.
 #
 # </details>
 #
@@ -138,7 +138,7 @@ pl.plot_lengths(pools);
 # </details>
 #
 # One seed is no experiment. The program's sweeps train many and give an interval
-# ([README](../README.md#an-ablation-from-a-file-to-a-figure)). In the mean of all 15 tasks, with three seeds each,
+# ([README](../README.md#an-ablation-from-a-file-to-a-figure)). On average over all 15 tasks, with three seeds each,
 # sorted positions were ahead of unsorted ones ([results](../docs/results.md#2-random-positions-must-stay-in-order)).
 #
 # ## Exercise 1: draw them yourself

@@ -5,7 +5,7 @@
 #
 # - what the frequencies of RoPE are, and which of them make a full turn in training;
 # - what position interpolation (PI), NTK-aware scaling and ReRoPE change, in one picture each;
-# - how they do on a small language model that was trained with RoPE and reads 8 times its trained length.
+# - how well a small language model, trained with RoPE, reads 8 times its trained length with each of them.
 #
 # You need notebooks 04 and 05. The program `poslab` trains and tests the model; `./dev build` makes the program.
 
@@ -24,7 +24,7 @@ plt.style.use("course.mplstyle")
 #
 # RoPE (Su et al. 2021, section 3.2.2) takes the $D$ channels of a head in pairs. Pair $m$ is turned by the angle
 # $p \cdot f_m$, with the *frequency* $f_m = 10000^{-2m/D}$ in radians a position. A full turn takes
-# $\lambda_m = 2\pi / f_m$ positions, the *wavelength*. A product of a query and a key then sees only
+# $\lambda_m = 2\pi / f_m$ positions, the *wavelength*. The product of a query and a key is then
 #
 # $$\sum_m |q_m|\,|k_m| \cos\big(\phi_m + (p_j - p_i) f_m\big)$$
 #
@@ -63,7 +63,7 @@ axes[1].set(title="Positions for a full turn", xlabel="pair m", xticks=range(1, 
 #   $1/s$ apart, which training has not seen either.
 # - **NTK-aware** (bloc97 2023): a larger base than 10000, such that the slowest pair is slowed by $s$. The fastest
 #   is not slowed at all. Exercise 1 asks for the base.
-# - **ReRoPE** (Su 2023): frequencies stay, and distances end at a window: $\min(d, w)$.
+# - **ReRoPE** (Su 2023): frequencies stay, and distances are capped at a window: $\min(d, w)$.
 #
 # **Predict.** In the picture of the wavelengths, PI moves the whole line up. What does NTK-aware do to it? And ReRoPE?
 
@@ -81,9 +81,9 @@ ax.set(title="Positions for a full turn, factor 8", xlabel="pair m", xticks=rang
 #
 # </details>
 #
-# The logits tell the same story. With equal contents, a query and a key that are $d$ apart have the mean of all
-# cosines. **Predict.** Which of the curves have the same shape as RoPE's for the first few distances, where a language
-# model looks most?
+# The logits tell the same story. With equal contents, the logit of a query and a key that are $d$ apart is the mean of
+# all cosines. **Predict.** Which of the curves have the same shape as RoPE's for the first few distances, where a
+# language model looks most?
 
 # %%
 names = ["pi:factor=8", "ntk:factor=8", "rerope:window=16"]
@@ -130,8 +130,8 @@ figure.legend(fontsize="small", loc="outside right center");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - RoPE is good where it was trained and falls with every doubling.
-# - PI and NTK-aware lose already at 32 tokens, since neighbours no longer look as they did. With further training they
+# - RoPE is good where it was trained and falls with every doubling of the length.
+# - PI and NTK-aware lose already at 32 tokens, because neighbours no longer look as before. With further training they
 #   recover. Without it, PI is here no better than no positions at all.
 # - ReRoPE is RoPE at 32 tokens, and *gains* at 64 and 128: it makes use of the longer text.
 # - At 256 tokens the model without positions, which is the second worst at 32, is best. The right picture shows where
@@ -177,7 +177,7 @@ def _(ntk_base):
 # %% [markdown]
 # ## Exercise 2: RoPE by complex numbers
 #
-# A pair of channels (0 and 1, 2 and 3, ...) is a complex number, and to turn it is to multiply it by $e^{i p f_m}$.
+# A pair of channels (0 and 1, 2 and 3, ...) is a complex number, and turning it means multiplying it by $e^{i p f_m}$.
 # Write the rotation of one vector `x` of `D` numbers at the position `p`. `x[0::2]` are the real parts and `x[1::2]`
 # the imaginary ones. The check compares products of turned queries and keys with poslab's logits.
 

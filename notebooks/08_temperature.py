@@ -90,7 +90,7 @@ axes[1].legend(fontsize="small");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It grows as $n$ does: twice the keys, twice as many share. For normal logits with variance 1 the entropy comes to
+# It grows like $n$: with twice the keys, twice as many share. For normal logits with variance 1 the entropy comes to
 # $\ln n - 1/2$: $e^{-1/2}$ or 61 % of all keys take part, however many there are. $\ln n$ slows that down, but does not
 # stop it here. It is a rule for one needle, not for every distribution of logits.
 #
@@ -114,9 +114,10 @@ ax.legend(fontsize="small");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# `only_longer` does, and `llama4` nearly: its first step is at the 32nd key. So a model that was trained without a
-# temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of earlier
-# queries. It suits models that were trained with it. YaRN's (Peng et al. 2024, equation 22) changes all.
+# `only_longer` changes none, and `llama4` only one: its first step is at the 32nd key. So a model that was trained
+# without a temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of
+# earlier queries. It suits models that were trained with it. YaRN's factor (Peng et al. 2024, equation 22) changes all
+# queries.
 #
 # </details>
 #

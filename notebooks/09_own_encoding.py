@@ -5,7 +5,7 @@
 #
 # - how to write a positional encoding in ten lines of Python, from formula to training;
 # - which laws an encoding should obey, and what a violation looks like;
-# - how to compare yours with others, and what such a comparison can tell.
+# - how to compare yours with others, and what such a comparison can tell you.
 #
 # You need notebook 04. Everything here runs in the engine like a built-in scheme; only `scores` below is Python.
 
@@ -50,7 +50,7 @@ class FirstTry(pl.Encoding):
         return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
 # %% [markdown]
-# `pl.check` holds an encoding to all laws, on small random models, with several samplers. It takes a moment.
+# `pl.check` tests an encoding against all laws, on small random models, with several samplers. It takes a moment.
 
 # %%
 def report(encoding):
@@ -82,8 +82,8 @@ pl.plot_matrices({"first try": pl.encodings.firsttry.matrix(12)[0], "alibi, head
 #
 # ## A second try
 #
-# **Predict.** Now rows are distances. The checks still complain. About what? A hint: they also let the model write
-# text, one token after the other.
+# **Predict.** Now rows are distances. The checks still complain. About what? A hint: the checks also let the model
+# write text, one token after the other.
 
 # %%
 class SecondTry(pl.Encoding):
@@ -165,7 +165,7 @@ pl.plot_lengths(runs);
 #
 # The dashed line is the longest trained length. The dotted curve is what one gets without reading the string, by the
 # most frequent symbol of each slot. Our penalty is better than nothing, and at the trained lengths ALiBi is better
-# still. All eight heads of ours fade alike, while ALiBi has heads that look near and heads that look far.
+# still. Our eight heads all fade in the same way, while ALiBi has heads that look near and heads that look far.
 #
 # </details>
 #
@@ -242,7 +242,7 @@ def _(TwoSlopes):
 # class TwoSlopes(pl.Encoding):
 #     """A penalty by the distance, twice as high ahead."""
 #
-#     options = {"slope": 0.5}                        # laws: the usual ones, as both sides do not look alike
+#     options = {"slope": 0.5}                        # laws: the usual ones, because the sides differ
 #
 #     def scores(self, q, k, positions):
 #         queries = positions[:, -q.shape[1]:]
@@ -258,7 +258,7 @@ def _(TwoSlopes):
 # %% [markdown]
 # ## Where to read on
 #
-# - [docs/own_scheme.md](../docs/own_scheme.md): the same formula in C++, for good: faster, and known to the program.
+# - [docs/own_scheme.md](../docs/own_scheme.md): the same formula in C++, faster, and as a part of the program.
 # - [docs/encodings.md](../docs/encodings.md#a7-invariants-and-golden-values): the laws, and why.
 # - Chi et al., *KERPLE*, 2022: the logarithmic penalty, with slopes and scales that are learned.
 # - The same in C++, from tables to kernels: [step 11 of the course](../docs/course/11_relative.md).

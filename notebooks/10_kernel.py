@@ -140,12 +140,12 @@ ax.legend(fontsize="small");
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# By what they move, the kernel should be $32 / 8 = 4$ times as fast as arrays. It is faster than that, because arrays
-# do not even reach the slope of the roof; we come back to that. They wait for memory and not for arithmetic. *Fusing*
+# By the bytes moved, the kernel should be $32 / 8 = 4$ times as fast as arrays. It is faster than that, because arrays
+# do not even reach the slope of the roof; we come back to that. Arrays wait for memory, not for arithmetic. *Fusing*
 # the five operations moves the point to the right, where the roof is higher, and there the kernel is close to it. The
 # product of matrices lies at the far right: it uses every number that it reads many times, so arithmetic is its limit.
-# (It lies on the roof because we took the peak from it.) The loops are far below any roof; neither memory nor
-# arithmetic is what they wait for.
+# (It lies on the roof because we took the peak from it.) The loops are far below any roof; they wait for neither memory
+# nor arithmetic.
 #
 # </details>
 #
@@ -173,10 +173,10 @@ ax.legend();
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Arrays have a step where the data no longer fit, since all data pass five times. Part of the step is the system, which
-# allocates new memory for every large intermediate result; that is also most of the reason why arrays stay below the
-# roof. The kernel hardly has a step. Near the bend of the roof, memory and arithmetic take about as long, and the
-# processor fetches the next row while it computes this one.
+# Arrays have a step where the data no longer fit, because five operations pass over them. Part of the step is the
+# system, which allocates new memory for every large intermediate result; that is also most of the reason why arrays
+# stay below the roof. The kernel hardly has a step. Near the bend of the roof, memory and arithmetic take about as
+# long, and the processor fetches the next row while it computes this one.
 #
 # </details>
 #
@@ -186,7 +186,7 @@ ax.legend();
 # nanosecond, in float32 without tensor cores (NVIDIA's data sheet, 2023). So the same reasoning holds: softmax waits
 # for memory there, too, and fusing is what helps.
 #
-# The kernel looks alike. It is written in CUDA, which is C++ that every thread of the GPU runs at the same time. The
+# The kernel looks similar. It is written in CUDA, which is C++ that every thread of the GPU runs at the same time. The
 # formula stands at the top. A *team* of threads shares a row: each thread reads `per_thread` of its numbers into `v`,
 # and maximum and sum go through the team. Find the three loops: maximum, exponentials and their sum, division. (A row
 # that is longer than its team can hold is read `again` in each.)

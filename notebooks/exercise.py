@@ -6,7 +6,7 @@ class NotYet(Exception):
 
 
 def check(answer):
-    """@check(answer) above a function of asserts: calls it with the answer and prints what came out.
+    """@check(answer), written above a function of asserts, calls it with the answer and prints the result.
 
     An answer may be a value or a function; a function that returns ... has not been written yet."""
     def run(test):
