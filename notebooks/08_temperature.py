@@ -115,9 +115,9 @@ ax.legend(fontsize="small");
 # <details><summary>What came out</summary>
 #
 # `only_longer` changes none, and `llama4` only one: its first step is at the 32nd key. So a model that was trained
-# without a temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of
-# earlier queries. It suits models that were trained with it. YaRN's factor (Peng et al. 2024, equation 22) changes all
-# queries.
+# without a temperature then reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the
+# attention of earlier queries. It suits models that were trained with it. YaRN's factor (Peng et al. 2024, equation 22)
+# changes all queries.
 #
 # </details>
 #
