@@ -319,7 +319,7 @@ def test_the_cross_from_trained_runs_and_again_from_what_was_measured(tmp_path):
     text = (out / "cross.md").read_text()
     assert "nan" not in text and "could not be drawn" not in text and "| RoPE, randomized |" in text
     assert "Does sharper attention add to randomized positions?" in text
-    assert "What moves accuracy at the trained length, plain positions, points lost: positions " in text
+    assert "Points lost at the trained length with plain positions, change by change: positions " in text
     rows = pd.read_csv(out / "cross.csv").set_index(["encoding", "positions", "what"])
     assert rows.loc[("T5", "randomized", "entropy"), "seeds"].item() == 2
     assert ("RoPE", "sequential", "loss: number of keys") in rows.index

@@ -76,10 +76,10 @@ def answer(rows):
         return f"Not learned: {UNLEARNED}, with or without a policy."
     left = f" {n} more {'is' if n == 1 else 'are'} not learned: {UNLEARNED}." if n else ""
     if not any(names.values()):
-        return f"Inconclusive: no policy's interval excludes zero in the mean over tasks and schemes.{left}"
+        return f"Inconclusive: no policy's interval excludes zero on average over tasks and schemes.{left}"
     return (
-        f"In the mean over tasks and schemes these add accuracy: {names['adds'] or 'none'}; and these cost some: "
-        f"{names['costs'] or 'none'}. Of the others the interval includes zero.{left}"
+        f"On average over tasks and schemes, these add accuracy: {names['adds'] or 'none'}; these cost some: "
+        f"{names['costs'] or 'none'}. The intervals of the others include zero.{left}"
     )
 
 
@@ -100,7 +100,7 @@ def readings(verdicts, losses):
         costs = [f"{row['what']} {points(row['mean'], ends(row))}" for row in losses if row["positions"] == positions]
         if costs:
             says.append(
-                f"What moves accuracy at the trained length, {name} positions, points lost: {', '.join(costs)}."
+                f"Points lost at the trained length with {name} positions, change by change: {', '.join(costs)}."
             )
     return says
 
@@ -128,7 +128,7 @@ def cross(trials, artifact):
         [[name, *(accuracy_cell(row.score[p], row.score["none"] if p != "none" else None) for p in policies)]
          for name, row in zip(named, rows)])  # fmt: skip
     costs = Grid(
-        f"Points lost on strings of length {artifact['train_length']} when one thing is as at length "
+        f"Points lost on strings of length {artifact['train_length']} if one property is that of length "
         f"{artifact['longest']}",
         ["encoding, positions", *questions],
         [[name, *(difference_cell(mean(row.cost[q]), interval(row.cost[q])) for q in questions)]

@@ -162,7 +162,7 @@ def signs_say(data):
     seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
     says = (
         f"Of {len(learned)} comparison{'s' * (len(learned) != 1)} in which the paper's bests differ by 2 points or "
-        f"more, {same.sum()} {'has' if same.sum() == 1 else 'have'} the paper's sign in the mean here. They have "
+        f"more, {same.sum()} {'has' if same.sum() == 1 else 'have'} a mean with the paper's sign here. They have "
         f"{seeds} each."
     )
     says += not_learned(len(claimed) - len(learned))

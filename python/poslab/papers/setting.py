@@ -179,8 +179,8 @@ def readings(all, winner, loser, sign=1):
     if not judged:
         return [f"{where}, none of {unlearned} complete comparisons is learned: {UNLEARNED}."]
     text = (
-        f"{where}, {firm + only} of {judged} comparisons agree: {firm} with an interval above zero, {only} in the sign "
-        "of the mean only."
+        f"{where}, {firm + only} of {judged} comparisons agree: {firm} with an interval above zero, {only} only in the "
+        "sign of the mean."
     )
     text += not_learned(unlearned)
     text += f" Not complete yet: {incomplete} more." if incomplete else ""
