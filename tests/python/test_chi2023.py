@@ -250,10 +250,10 @@ def verdicts(*of):
 
 @pytest.mark.parametrize("of, says", [
     ([("log rule", 0.03, "adds"), ("SSMax", -0.05, "costs"), ("entropy", 0.0, "inconclusive")],
-     "these add accuracy: log rule (+3.0 points); and these cost some: SSMax (-5.0 points). Of the others"),
+     "these add accuracy: log rule (+3.0 points); these cost some: SSMax (-5.0 points). The intervals of the others"),
     ([("log rule", 0.0, "inconclusive")], "Inconclusive: no policy's interval excludes zero"),
-    ([("log rule", 0.03, "adds"), ("entropy", 0.0, "not learned")], "; and these cost some: none. Of the others the "
-     "interval includes zero. 1 more is not learned: accuracy is not above the baselines by more than its interval."),
+    ([("log rule", 0.03, "adds"), ("entropy", 0.0, "not learned")], "; these cost some: none. The intervals of the "
+     "others include zero. 1 more is not learned: accuracy is not above the baselines by more than its interval."),
     ([("log rule", 0.0, "not learned")], "Not learned: accuracy is not above the baselines"),
     ([], "Nothing can be compared yet.")])  # fmt: skip
 def test_the_answer_of_the_cross_follows_from_its_verdicts(of, says):

@@ -85,7 +85,7 @@ def test_what_is_done_for_all_is_ranked_and_what_is_missing_is_named(plan, tmp_p
     ]
     text = drawn(tmp_path, some)
     assert "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs: rope is first" in text
-    assert "Does not count yet, as it is not done for all: bucket_sort." in text
+    assert "Does not count yet, because not all encodings are done: bucket_sort." in text
     assert "Without any result yet: learned." in text
     assert "| 82.0 ([80.0, 84.0]) | 100.0 |" in text  # rope's bucket_sort is still shown
     (tmp_path / "empty").mkdir()
@@ -102,7 +102,7 @@ def test_one_that_failed_on_a_task_is_not_ranked_and_keeps_no_other_from_it(plan
     text = drawn(tmp_path, kept)
     assert "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort" in text
     assert (
-        "Not ranked, as not all of the tasks that count are done:\n\n| encoding | even_pairs | bucket_sort |\n"
+        "Not ranked, because not all of the tasks that count are done:\n\n| encoding | even_pairs | bucket_sort |\n"
         "|---|---|---|\n| alibi | – | 80.0 ([79.0, 81.0]) |" in text
     )
     assert "training has diverged" in text

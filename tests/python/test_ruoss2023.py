@@ -161,7 +161,7 @@ def test_signs_are_counted_with_holm_over_all_comparisons():
     assert against["t_holm"] == pytest.approx(0.00408999, rel=1e-3) and rope["permutation_holm"] == 0.5
     assert np.isnan(rope["permutation_low"]) and relative["seeds"] == 1 and np.isnan(relative["t_holm"])
     assert section.readings == [
-        "Of 4 comparisons in which the paper's bests differ by 2 points or more, 2 have the paper's sign in the mean "
+        "Of 4 comparisons in which the paper's bests differ by 2 points or more, 2 have a mean with the paper's sign "
         "here. They have 1 to 3 seeds each.",
         "After Holm over all comparisons with three seeds or more, 1 of these differ from zero with the paper's sign "
         "and 1 with the other, by Student's test.",

@@ -52,7 +52,7 @@ def skill(accuracy, majority):
 
 
 def policy_verdict(rows, positions, name, baseline):
-    """The mean gain by a policy over schemes. The baseline is the best one of each task, in the mean over tasks."""
+    """The mean gain by a policy over schemes. The baseline is the best one of each task, averaged over tasks."""
     both = [(row.score[name], row.score["none"]) for row in rows if row.positions == positions]
     both = [(x, y) for x, y in both if len(x) and len(y)]
     if not both:
