@@ -58,7 +58,7 @@ tape.plot(x=x, w=w, right=right, loss=loss);
 # %% [markdown]
 # ## Walking back
 #
-# `backward()` puts the gradient 1 beside the loss, since $dL/dL = 1$. Then it takes the lines from the end to the
+# `backward()` gives the loss the gradient 1, because $dL/dL = 1$. Then it takes the lines from the end to the
 # start. Each op reads the gradient of its result and *adds* to the gradients of its inputs. No search in a graph is
 # needed: when a line's turn comes, everything that read its result has had its turn already, because it was recorded
 # later.

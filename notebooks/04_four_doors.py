@@ -68,7 +68,7 @@ pl.plot_matrices({n: pl.encodings[n].matrix(32)[0] for n in ("sincos", "learned"
 # <details><summary>What came out</summary>
 #
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so sines and cosines carry the distance without being told. The learned
-# table begins with no idea that slot 4 is beside slot 5: it must learn each slot by itself, and it never learns those
+# table begins with no idea that slot 4 is next to slot 5: it must learn each slot by itself, and it never learns those
 # that no training string has.
 #
 # </details>
@@ -98,7 +98,7 @@ pl.plot_matrices({f"{n}\nup to {np.nanmax(b):g}": b for n, b in back.items()});
 #
 # </details>
 #
-# A rotation adds no number to a logit. Its picture is the mean cosine of its angles: how alike query and key look
+# A rotation adds no number to a logit. Its picture is the mean cosine of its angles: how similar query and key look
 # because of their positions, if their contents are equal. **Predict.** Does the cosine fall steadily with distance?
 
 # %%

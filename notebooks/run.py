@@ -122,7 +122,7 @@ def run(path, write):
     if not write and not pair.exists():
         return [f"there is no {pair.name}; tools/notebooks --write makes it"]
     if not write and sources(nbformat.read(pair, as_version=4)) != sources(notebook):
-        return [f"{pair.name} has other cells than {path.name}; tools/notebooks --write {path.stem} makes it anew"]
+        return [f"{pair.name} has other cells than {path.name}; tools/notebooks --write {path.stem} makes it again"]
     solved = with_solutions(notebook)
     client = NotebookClient(solved, timeout=SLOW, kernel_name="python3", resources={"metadata": {"path": str(HERE)}})
     try:

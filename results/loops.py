@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A looped block beside three blocks on parity and addition: loops.csv, from which readme.py makes the table of
+"""A looped block compared with three blocks on parity and addition: loops.csv, from which readme.py makes the table of
 docs/loops.md. That page has the commands. Standard library only.
 """
 

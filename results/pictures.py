@@ -3,7 +3,7 @@
 
     .venv-python/bin/python results/pictures.py [NAME...]
 
-All are as wide as a small screen, with letters that can be read there. Each SVG has its numbers in words, for readers
+All are as wide as a small screen, in a font that can be read there. Each SVG has its numbers in words, for readers
 who cannot see it; results/sentences.py compares these with the tables, without matplotlib. """
 
 import html

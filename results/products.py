@@ -79,7 +79,7 @@ def bf16():
         "",
         *in_fp32,
         "",
-        "Products beside oneDNN's in bf16 and OpenBLAS's `cblas_sbgemm`, on "
+        "Products compared with oneDNN's in bf16 and OpenBLAS's `cblas_sbgemm`, on "
         f"{products.splitlines()[0]}. The libraries are",
         "given factors that are already rounded; poslab's times include rounding and packing.",
         "",

@@ -100,7 +100,7 @@ def faults():
     for picture in (make() for make in pictures.ALL):
         if pictures.description(picture.name) != picture.says:
             path = f"docs/results/{picture.name}.svg"
-            yield f"{path} shows other numbers than the tables: results/pictures.py draws it anew"
+            yield f"{path} shows other numbers than the tables: results/pictures.py draws it again"
     for path, parts in SENTENCES.items():
         text = flat((ROOT / path).read_text())
         for sentence in (sentence for part in parts for sentence in part()):

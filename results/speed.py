@@ -158,7 +158,7 @@ def speed():
     return [
         *lines,
         *scaling_lines(scaling),
-        f"Products beside OpenBLAS and oneDNN on 2 threads ({kernels.splitlines()[0]}).",
+        f"Products compared with OpenBLAS and oneDNN on 2 threads ({kernels.splitlines()[0]}).",
         "[kernels.txt](../bench/results/kernels.txt) has every op.",
         "",
         *quoted(kernels[kernels.index("products,") :]),

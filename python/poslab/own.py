@@ -43,8 +43,8 @@ def _join(cls, base, called, add, things, *more):
 
 
 class Encoding:
-    """A layer of an encoding written in Python. A class that derives from it joins pl.encodings under its name in small
-    letters, or under `name`; pl.train takes the class, and pl.check(CLASS) tests it against the laws.
+    """A layer of an encoding written in Python. A class that derives from it joins pl.encodings under its name in lower
+    case, or under `name`; pl.train takes the class, and pl.check(CLASS) tests it against the laws.
 
         class Farther(pl.Encoding):
             options = {"slope": 0.5}                     # defaults: bool, int or float
@@ -87,8 +87,8 @@ class Encoding:
 
 
 class Sampler:
-    """A sampler of positions written in Python. A class that derives from it joins pl.samplers under its name in small
-    letters, or under `name`; pl.train takes the class, and pl.check(CLASS) checks its draws.
+    """A sampler of positions written in Python. A class that derives from it joins pl.samplers under its name in lower
+    case, or under `name`; pl.train takes the class, and pl.check(CLASS) checks its draws.
 
         class Jumps(pl.Sampler):
             options = {"most": 8}                        # defaults: bool, int or float
@@ -116,7 +116,7 @@ class Sampler:
 
 
 class Task:
-    """A task written in Python. A class that derives from it joins pl.tasks under its name in small letters, or under
+    """A task written in Python. A class that derives from it joins pl.tasks under its name in lower case, or under
     `name`; pl.train takes the class, and pl.check(CLASS) checks its strings and answers.
 
         class Majority(pl.Task):

@@ -22,7 +22,7 @@ def path():
     for file in files:
         if file.name == "poslab" and Path(file.locate()).is_file():
             return Path(file.locate())
-    raise RuntimeError("the program poslab is not beside this module; `pip install .` installs both, and in a build "
+    raise RuntimeError("the program poslab is not next to this module; `pip install .` installs both, and in a build "
                        "tree `cmake --build build/release --target poslab_program` builds it")
 
 

@@ -126,7 +126,7 @@ _testing = {"lengths": "eval_lengths", "times": "eval_times", "samples": "eval_s
 
 
 def evaluate(run, *, name="", force=False, progress=True, **options):
-    """Tests a run again: `poslab eval`. A test under other options than the run's own is kept beside the run's result,
+    """Tests a run again: `poslab eval`. A test under other options than the run's own is kept with the run's result,
     under `name` or a name made from the options. Returns a Run whose result and lengths are those of the test.
 
     Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device. Other

@@ -10,13 +10,13 @@ import numpy as np
 
 from . import style
 
-LETTER = 1.7  # mm, the mean width of a letter of 8 points
+LETTER = 1.7  # mm, the mean width of a letter at 8 points
 LINE = 3.8  # mm, the height of a line
 
 
 def chart(axes, figure, width=style.COLUMN):
     """Draws curves. figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and optional entries as in
-    chart_json(). For analyses a curve may have "dots" without a line, and "notes" [[x, y, text], ...] beside points."""
+    chart_json(). For analyses a curve may have "dots" without a line, and "notes" [[x, y, text], ...] at points."""
     times = 100 if figure.get("percent") else 1
     if figure.get("shaded") and figure["shaded"] > figure["x_low"]:
         end = min(figure["shaded"], figure["x_high"])
@@ -259,7 +259,7 @@ def _height(figure, each):
 
 def canvas(figures, width, vector=False, size=8, shared=False):
     """A drawing of the figures in rows, `width` mm wide, each under its title if there are several. A tape is as wide
-    as its words. size: of letters, in points. shared: one legend for all figures."""
+    as its words. size: of the font, in points. shared: one legend for all figures."""
     from matplotlib.figure import Figure
 
     scale = size / 8 * style.INCHES

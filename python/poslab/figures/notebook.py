@@ -6,7 +6,7 @@ import numpy as np
 
 from . import draw, style
 
-SIZE = 10  # size of letters, in points
+SIZE = 10  # of the font, in points
 
 
 def pyplot():

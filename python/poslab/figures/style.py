@@ -1,4 +1,4 @@
-"""The common part of all figures with matplotlib: colours, lines, letters, and file formats."""
+"""The common part of all figures with matplotlib: colours, lines, fonts, and file formats."""
 
 import io
 import shutil
@@ -33,7 +33,7 @@ class Missing(RuntimeError):
 
 
 def latex():
-    """The TeX program that measures letters for PGF, and will later set them."""
+    """The TeX program that measures text for PGF, and will later typeset it."""
     for program in ("pdflatex", "xelatex", "lualatex"):
         if shutil.which(program):
             return program
@@ -41,7 +41,7 @@ def latex():
 
 
 def settings(size=8, ending=""):
-    """rcParams. size: of letters, in points. ending: of the file; PGF uses the typeface of the paper's text."""
+    """rcParams. size: of the font, in points. ending: of the file's name; PGF uses the font of the paper's text."""
     from cycler import cycler
 
     return {
@@ -63,7 +63,7 @@ def colour_map(two_sided):
 
 def _pgf(canvas, ending):
     if not latex():
-        raise Missing(f".{ending}: LaTeX has to measure the letters, but no pdflatex is on the PATH; install it "
+        raise Missing(f".{ending}: LaTeX has to measure the text, but no pdflatex is on the PATH; install it "
                       f"({PACKAGES}), or write .pdf")  # fmt: skip
     from matplotlib.backends.backend_pgf import LatexError
 
@@ -72,7 +72,7 @@ def _pgf(canvas, ending):
         canvas.savefig(file, format="pgf")
     except LatexError as error:
         why = next((line for line in error.latex_output.splitlines() if line.startswith("!")), error.args[0])
-        raise Missing(f".{ending}: LaTeX failed to measure the letters: {why} ({PACKAGES})") from None
+        raise Missing(f".{ending}: LaTeX failed to measure the text: {why} ({PACKAGES})") from None
     return PGF_HEAD + file.getvalue()
 
 

@@ -1,5 +1,5 @@
 """FIRE (Li et al. 2024), causal: an MLP of psi(i - j) / psi(max(i, |m| L)), psi(x) = ln(|c| x + 1), in each layer; i
-and j are positions. L = 100 here, so that some queries are nearer to the start than |m| L and some are not."""
+and j are positions. L = 100 here, so that some queries are closer to the start than |m| L and some are not."""
 
 import numpy as np
 

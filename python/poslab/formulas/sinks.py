@@ -1,4 +1,4 @@
-"""StreamingLLM as its cache does it: for each query the remaining keys are numbered anew from 0."""
+"""StreamingLLM as its cache does it: for each query, the remaining keys are renumbered from 0."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 """Figures 1 to 3 of chi2023: biases of heads, quantiles of logits, temperatures against length; and the propositions
-beside simulated rows of logits."""
+compared with simulated rows of logits."""
 
 import math
 

@@ -9,7 +9,7 @@ SHORT, ROWS, WITHIN = 512, 100, 0.5
 
 
 def philox(index, seed, step, site):
-    """Blocks of Philox4x32-10 (core/random.h), of which each row is a number of 32 bits."""
+    """Blocks of Philox4x32-10 (core/random.h); each row has one of the four 32-bit numbers."""
     low = np.uint64(0xFFFFFFFF)
     index = np.asarray(index, np.uint64)
     c = [index, np.zeros_like(index), np.full_like(index, step), np.full_like(index, site)]

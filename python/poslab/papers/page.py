@@ -18,7 +18,7 @@ from ..figures import draw, style
 @dataclass
 class Cell:
     text: str
-    below: list = field(default_factory=list)  # lines in smaller letters
+    below: list = field(default_factory=list)  # lines in smaller type
     strong: bool = False
 
 

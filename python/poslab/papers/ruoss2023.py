@@ -28,7 +28,7 @@ def against_plain(trials, task, plain, random):
 
 
 def with_paper(trials, table, head, rows, data, says, pairs, minus):
-    """Our numbers beside the paper's, and comparisons."""
+    """Our numbers next to the paper's, and comparisons."""
     grid, below = Grid(text(f"ruoss2023:{table} caption"), ["task", *head], rows), notes(trials, f"ruoss2023:{table}")
     section = Section(says, [grid], notes=below, data=pd.DataFrame(data))
     if pairs:

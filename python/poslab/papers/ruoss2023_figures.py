@@ -56,7 +56,7 @@ def table2(trials, artifact):
     return Section(grids=[grid], notes=below, data=pd.DataFrame(data))
 
 
-GOOD, IN_A_ROW = 0.9, 3  # so many tests above GOOD, as a single small test may be above by luck
+GOOD, IN_A_ROW = 0.9, 3  # this many tests must be above GOOD: a single small test may be above by luck
 
 
 def small_tests(trials, artifact, id):

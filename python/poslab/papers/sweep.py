@@ -31,7 +31,7 @@ def mean_at(trials, column, lengths):
 
 
 def asked(trials, **options):
-    """The trials that have these options; cached, as tables ask for the same trials again and again."""
+    """The trials that have these options; cached, because tables ask for the same trials again and again."""
     key, found = ("asked", *options.items()), trials.settings
     for one in options.items():
         if one not in found:

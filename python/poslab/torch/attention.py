@@ -276,7 +276,7 @@ class Cache:
         """Positions of the first `slots` slots for a call in which positions are `given`, or None."""
         if given is None and self.given and self.length:
             raise ValueError(f"poslab.torch: an earlier call with this cache gave positions; give those of all {slots} "
-                             "slots again, as it keeps none")
+                             "slots again, because the cache keeps none")
         return self.positions(slots) if given is None else given
 
     def positions(self, slots=None):

@@ -40,7 +40,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         raise ValueError(f"poslab.torch: this {config.model_type} has a sliding window of {config.sliding_window}, "
                          "which patch() would drop; to drop it, set model.config.sliding_window = None first")
     if hasattr(inner, "poslab"):
-        raise ValueError("poslab.torch: this model is patched already; load it anew")
+        raise ValueError("poslab.torch: this model is already patched; load it again")
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     trained = train_length or config.rope_parameters.get("original_max_position_embeddings")
