@@ -19,7 +19,7 @@ Activation gate_of(const std::string& word) {
                                             {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}});
 }
 
-// Ops whose arguments differ in C++, or that it overloads.
+// Ops whose arguments differ in C++, or that C++ overloads.
 Tensor rows(const Tensor& table, const Ids& at) { return gather(table, at); }
 Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
   return dropout(x, dropout_of(rate, seed, step));
@@ -46,13 +46,13 @@ ResidualNorm rms_normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain
 void add_simple_ops(nb::module_& m) {
   op(m, "add", add, "a"_a, "b"_a, "a + b; shapes broadcast from the right");
   op(m, "sub", sub, "a"_a, "b"_a, "a - b; shapes broadcast from the right");
-  op(m, "mul", mul, "a"_a, "b"_a, "a b; shapes broadcast from the right");
+  op(m, "mul", mul, "a"_a, "b"_a, "a times b; shapes broadcast from the right");
   op(m, "div", div, "a"_a, "b"_a, "a / b; shapes broadcast from the right");
-  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole, slope 0 for c = 0");
+  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of the number c; NaN if x < 0 unless c is whole; slope 0 if c = 0");
   op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b or a is NaN, else 0, without a gradient");
-  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "b where the mask is 0, a where it is any other number");
-  op(m, "minimum", minimum, "a"_a, "b"_a, "the smaller of each; where a = b, all of the gradient goes to a");
-  op(m, "maximum", maximum, "a"_a, "b"_a, "the larger of each; where a = b, all of the gradient goes to a");
+  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "b where the mask is 0, a elsewhere");
+  op(m, "minimum", minimum, "a"_a, "b"_a, "the smaller of each a and b; if they are equal, a gets all of the gradient");
+  op(m, "maximum", maximum, "a"_a, "b"_a, "the larger of each a and b; if they are equal, a gets all of the gradient");
   op(m, "clamp", clamp, "x"_a, "low"_a, "high"_a, "x, but at least low and at most high; slope 1 at both ends");
   op(m, "abs", abs, "x"_a, "|x|; slope 0 at 0");
   op(m, "exp", exp, "x"_a, "e^x");
@@ -64,31 +64,31 @@ void add_simple_ops(nb::module_& m) {
   op(m, "silu", silu, "x"_a, "x sigmoid(x)");
   op(m, "gelu", gelu, "x"_a, "x (1 + erf(x / sqrt(2))) / 2");
   op(m, "gelu_tanh", gelu_tanh, "x"_a, "gelu's approximation by a tanh, \"gelu_new\" of GPT-2 and T5 v1.1");
-  op(m, "cos", cos, "x"_a, "of radians");
-  op(m, "sin", sin, "x"_a, "of radians");
+  op(m, "cos", cos, "x"_a, "the cosine of x in radians");
+  op(m, "sin", sin, "x"_a, "the sine of x in radians");
   op(m, "sqrt", sqrt, "x"_a, "the square root");
-  op(m, "sum", sum, "x"_a, "axis"_a, "over one axis, which stays with size 1");
-  op(m, "mean", mean, "x"_a, "axis"_a, "over one axis, which stays with size 1");
-  op(m, "sum_all", sum_all, "x"_a, "of all numbers: (1,)");
+  op(m, "sum", sum, "x"_a, "axis"_a, "the sum over one axis, which stays with size 1");
+  op(m, "mean", mean, "x"_a, "axis"_a, "the mean over one axis, which stays with size 1");
+  op(m, "sum_all", sum_all, "x"_a, "the sum of all numbers: (1,)");
   op(m, "max", max, "x"_a,
-     "over the last axis, which stays with size 1; of equal numbers the first has all of the gradient");
+     "the maximum over the last axis, which stays with size 1; of equal numbers the first gets all of the gradient");
   op(m, "interpolate", interpolate, "table"_a, "places"_a,
-     "each row of a table (..., N), read at places (..., n) from 0 to N-1 with linear interpolation: (..., n)");
+     "reads each row of a table (..., N) at places (..., n) from 0 to N-1 with linear interpolation: (..., n)");
   op(m, "top_k", top_k, "x"_a, "k"_a,
      "the k largest of each row, the largest first, and their columns: (..., k) twice");
   op(m, "permute", permute, "x"_a, "order"_a, "dimension i of the result is dimension order[i] of x");
-  op(m, "transpose", transpose, "x"_a, "the last two dimensions change places");
-  op(m, "slice", slice, "x"_a, "axis"_a, "start"_a, "stop"_a, "start <= index < stop along the axis");
-  op(m, "concat", concat, "parts"_a, "axis"_a, "tensors one after the other along the axis");
-  op(m, "gather", rows, "table"_a, "at"_a, "rows by index: (N, ...), whole numbers (A, ..., Z) -> (A, ..., Z, ...)");
-  op(m, "matmul", matmul, "a"_a, "b"_a, "(..., m, k) x (..., k, n) or (k, n) -> (..., m, n)");
-  op(m, "softmax", softmax, "x"_a, "over the last axis");
+  op(m, "transpose", transpose, "x"_a, "x with its last two dimensions exchanged");
+  op(m, "slice", slice, "x"_a, "axis"_a, "start"_a, "stop"_a, "x at start <= index < stop along the axis");
+  op(m, "concat", concat, "parts"_a, "axis"_a, "joins tensors one after the other along the axis");
+  op(m, "gather", rows, "table"_a, "at"_a, "rows by index: (N, ...), integers (A, ..., Z) -> (A, ..., Z, ...)");
+  op(m, "matmul", matmul, "a"_a, "b"_a, "the product (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)");
+  op(m, "softmax", softmax, "x"_a, "the softmax over the last axis");
   op(m, "norm", norm, "x"_a, "gain"_a, "bias"_a, "LayerNorm over the last axis");
   op(m, "rms_norm", rms_norm, "x"_a, "gain"_a, "epsilon"_a = 1e-6, "RMSNorm over the last axis");
   op(m, "feed_forward", feed_forward, "x"_a, "w1"_a, "b1"_a, "w2"_a, "b2"_a,
      "max(x w1 + b1, 0) w2 + b2: (..., in) -> (..., out)");
   op(m, "cross_entropy", cross_entropy, "logits"_a, "targets"_a,
-     "the mean over rows, in nats: (..., V), whole numbers (...) -> (1,)");
+     "the mean cross-entropy over rows, in nats: (..., V), integers (...) -> (1,)");
 }
 
 }  // namespace
@@ -98,11 +98,11 @@ void add_attention(nb::module_&);  // ops of attention.cpp
 void add_ops(nb::module_& m) {
   add_simple_ops(m);
   op(m, "scan", running_sum, "x"_a, "axis"_a, "exclusive"_a = false, "reverse"_a = false,
-     "running sums along the axis; exclusive: without the number itself");
+     "running sums along the axis. exclusive: each without its own number. reverse: from the end");
   op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
      "sets a share `rate` of the numbers to 0 and divides the rest by 1 - rate; seed and step determine which");
   op(m, "rotate", rotated, "x"_a, "angles"_a, "pairing"_a = "interleaved",
-     "pairs of channels rotated: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
+     "rotates pairs of channels: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
      "channels (2m, 2m+1), as --encoding rope does; or \"half\", channels (m, m + D/2)");
   op(m, "rotate", rotated_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "interleaved",
      "the same rotation, by the cosines and sines of the angles");
@@ -125,7 +125,7 @@ void add_ops(nb::module_& m) {
   op(m, "residual_norm", normed_sum, "x"_a, "z"_a, "gain"_a, "bias"_a, "rate"_a = 0, "seed"_a = 0, "step"_a = 0,
      "norm(x + dropout(z), gain, bias)");
   op(m, "residual_rms_norm", rms_normed_sum, "x"_a, "z"_a, "gain"_a, "epsilon"_a = 1e-6, "rate"_a = 0, "seed"_a = 0,
-     "step"_a = 0, "s = x + dropout(z) and rms_norm(s, gain)");
+     "step"_a = 0, "a pair: s = x + dropout(z), and rms_norm(s, gain)");
   add_attention(m);
 }
 
