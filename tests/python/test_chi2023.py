@@ -143,7 +143,7 @@ def test_temperatures_fall_or_rise():
     assert "Here they never rise in 4 of 4 rows" in section.readings[0]
     assert "not above those of maximum probability in 2 of 2 cells. 1 more task is not learned" in section.readings[0]
     assert section.readings[1] == (
-        "In 3 of 6 cells it is 0.1, the lowest of the grid: these might be lower still."
+        "In 3 of 6 cells it is 0.1, the grid's lowest temperature: a lower one might be better."
     )
     theirs = section.grids[1]
     assert [c.text for c in theirs.rows[1]][:4] == ["Flan-T5-large, topic, entropy", "0.70", "0.60", "0.55"]
@@ -162,7 +162,7 @@ def test_temperatures_fall_or_rise():
 def test_documents_and_perplexity():
     section = drawn("table6")
     assert section.readings == [
-        "At 512 tokens 31.0 % are right where the answer stands at either end, and 31.0 % where it stands in the "
+        "At 512 tokens 31.0 % are right if the answer is at either end, and 31.0 % if it is in the "
         "middle."
     ]
     assert section.more["verdicts"]["verdict"].item() == "inconclusive"

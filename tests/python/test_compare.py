@@ -43,7 +43,7 @@ def test_the_ranking_of_three_seeds(plan, tmp_path):
         "4 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort: rope is first with "
         "87.0 % [85.0, 89.0], then alibi (85.0 %) and none, learned (65.0 % each). Not distinguishable from "
         "it, because intervals overlap: alibi.",
-        "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 behind.",
+        "2 are ahead of no positions at all (65.0 %), 0 behind. Of these, 2 and 0 have an interval that excludes zero.",
         "even_pairs: from none (70.0 %) to rope (92.0 %); chance 50.0, majority 55.0, content only 70.0: 2 of 4 are "
         "above all three, 2 by more than their interval.",
         "At the lengths of training all have at least 90 %.",
@@ -67,7 +67,7 @@ def test_one_seed_has_no_intervals_and_says_so(plan, tmp_path):
     text = drawn(tmp_path, [result(trial) for trial in plan if trial["seed"] == 0])
     assert "It has one seed and so no interval" in text and "**" not in text
     assert "| alibi | 1 | 1 | 86.0 | +21.0 | 91.0 | 81.0 | 100.0 | 1234 | 2.5 |" in text
-    assert "Ahead of no positions at all (65.0 %): 2; behind: 0." in text
+    assert "2 are ahead of no positions at all (65.0 %), 0 behind." in text
     assert "8 of 24 trials are done; 16 to do." in text
 
 
@@ -107,7 +107,7 @@ def test_one_that_failed_on_a_task_is_not_ranked_and_keeps_no_other_from_it(plan
     )
     assert "training has diverged" in text
     assert (
-        "At the lengths of training 1 of 3 have less than 90 %, so they have not learned the tasks yet: learned; the "
+        "At the lengths of training, 1 of 3 score less than 90 %, so they have not learned the tasks yet: learned; the "
         "lowest is learned with 80.0 %." in text
     )
 

@@ -98,8 +98,8 @@ def temperatures(trials, artifact):
     readings = [guarded(trials, says)]
     if at_end := orders["at_end"].sum():
         readings.append(
-            f"In {at_end} of {orders['cells'].sum()} cells it is {trials.about['grid'][-1]}, the lowest of the grid: "
-            "these might be lower still."
+            f"In {at_end} of {orders['cells'].sum()} cells it is {trials.about['grid'][-1]}, the grid's lowest "
+            "temperature: a lower one might be better."
         )
     ours = Grid("Temperatures that algorithm 1 finds, mean over the seeds",
                 ["task, mode", *length_names(longer, None)], cells)  # fmt: skip

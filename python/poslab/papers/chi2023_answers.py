@@ -109,7 +109,7 @@ def documents(trials, artifact):
                                for of in ("original", mode))  # fmt: skip
                 rows.append({"mode": mode, "length": length, "place": place} | columns(ours))
                 cells[-1].append(accuracy_cell(ours, None if mode == "original" else plain))
-        caption = f"{length} tokens: answers that are right, in %, by where the answer stands, first eighth to last"
+        caption = f"{length} tokens: right answers in %, by the place of the answer, from the first eighth to the last"
         section.grids.append(Grid(caption, ["mode", *columns_of], cells))
     names = {f"{size}, {mode}, {n}": f"{size} {mode} {n}" for size in ("large", "xl", "xxl")
              for mode in ("original", "pmax", "entropy") for n in (10, 20, 30)}  # fmt: skip
@@ -121,8 +121,8 @@ def documents(trials, artifact):
     if not np.isnan(row["ends"] + row["middle"]):
         unlearned = " It is not learned: neither is above guesses by more than its interval."
         section.readings = [
-            f"At {row['length']} tokens {number(row['ends'])} % are right where the answer stands at either end, and "
-            f"{number(row['middle'])} % where it stands in the middle.{unlearned * (row['verdict'] == 'not learned')}"
+            f"At {row['length']} tokens {number(row['ends'])} % are right if the answer is at either end, and "
+            f"{number(row['middle'])} % if it is in the middle.{unlearned * (row['verdict'] == 'not learned')}"
         ]
         section.more = {"verdicts": pd.DataFrame([row])}
     section.notes = notes(trials, "chi2023:table6")

@@ -200,10 +200,10 @@ def beside_none(r):
     above, below = sum(x > 0 for x in means), sum(x < 0 for x in means)
     if not r.none or not above + below:
         return
-    says = f"Ahead of no positions at all ({number(r.none.mean)} %): {above}; behind: {below}."
+    says = f"{above} are ahead of no positions at all ({number(r.none.mean)} %), {below} behind."
     if not np.isnan(r.none.interval[0]):
         firm = sum(low > 0 for low, _ in intervals), sum(high < 0 for _, high in intervals)
-        says += f" With an interval that excludes zero: {firm[0]} ahead, {firm[1]} behind."
+        says += f" Of these, {firm[0]} and {firm[1]} have an interval that excludes zero."
     yield says
 
 
