@@ -282,4 +282,4 @@ def _(intensities):
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52 (2009).
 # - Write it yourself, in C++: [products in blocks](../docs/course/04_products.md), then
 #   [a CUDA kernel, and vectors](../docs/course/14_vectors.md).
-# - This was the last notebook. [CONTRIBUTING.md](../CONTRIBUTING.md) says what a change must carry.
+# - This was the last notebook. [CONTRIBUTING.md](../CONTRIBUTING.md) says what a change must include.
