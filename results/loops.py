@@ -41,7 +41,7 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """For each seed the row with the best accuracy on validation lengths, or of equal rows that with trained loops."""
+    """For each seed, the row with the best accuracy on validation lengths; ties go to the trained number of loops."""
     best = lambda r: (r["validation"], r["tested_loops"] == r["loops"])
     return [max(of, key=best) for of in by("seed", rows).values()]
 

@@ -145,7 +145,7 @@ def whole(x):
 
 
 def signed(x):
-    """The number with its sign, or without if it rounds to zero."""
+    """The number with its sign, or without a sign if it rounds to zero."""
     text = f"{100 * x:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 

@@ -209,7 +209,7 @@ class Task(Chosen):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
         output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy.
 
-        The same seed and step give the same strings, so a training loop gives the number of its step."""
+        The same seed and step give the same strings, so a training loop should pass its step."""
         return _inside.task_batch(self.spelled, **numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):

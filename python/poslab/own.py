@@ -175,7 +175,7 @@ def _law(name, words, found):
 
 
 def _check_sampler(sampler):
-    """The laws that hold for all samplers of pl.samplers that do not read tokens."""
+    """The laws of all samplers in pl.samplers that do not read tokens."""
     if sampler.draw(1).ndim == 1:
         raise ValueError(f"check: {sampler} draws offsets, and the laws are about positions of slots; check another "
                          "sampler, such as randomized")

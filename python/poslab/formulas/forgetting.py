@@ -1,4 +1,4 @@
-"""Forgetting gates, different ones for each side: sums of their logarithms over the slots between."""
+"""Forgetting gates, separate for each side: the bias is the sum of their logarithms over the slots between."""
 
 import numpy as np
 

@@ -26,8 +26,8 @@ def score_mod(scheme, length, *, layer=0, device="cpu"):
 
 
 def mask_mod(scheme, length, *, layer=0, device="cpu"):
-    """For create_block_mask(...): the visible pairs of an encoding, such as those of a window. With a score_mod, which
-    also masks pairs, it saves the work for fully masked blocks."""
+    """For create_block_mask(...): the visible pairs of an encoding, such as those of a window. A score_mod also masks
+    pairs; with this mask, fully masked blocks cost nothing."""
     _, bias = _tables(scheme, length, layer)
     seen = (bias.detach() > -torch.inf).to(device)
 
