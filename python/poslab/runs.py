@@ -33,7 +33,7 @@ class Run:
             raise ValueError(f"{self.path} is not a run folder: it has no config.toml; pl.train makes one")
 
     def file(self, name):
-        """The path of a file of the folder. For eval.csv and result.json, it is the file of `test`."""
+        """The path of a file in the folder. For eval.csv and result.json, it is the file of `test`."""
         if self.test:
             name = {"eval.csv": f"eval-{self.test}.csv", "result.json": f"eval-{self.test}.json"}.get(name, name)
         return os.path.join(self.path, name)

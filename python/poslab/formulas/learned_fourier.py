@@ -17,7 +17,7 @@ def table(case):
 
 
 def erf(x):
-    """The power series, which takes complex numbers; for |x| < 3."""
+    """erf by its power series, which accepts complex numbers; for |x| < 3."""
     term, total = x, x
     for n in range(1, TERMS):
         term = -term * x * x / n
