@@ -218,7 +218,7 @@ TEST_CASE("report: runs that differ only in their seed are one line, and lines a
   CHECK(holds(html, "a gap of 12.5 points, 95\u202f% interval +12.5 to +12.5 over 3 paired seeds"));
   CHECK(test::cells_in(document, "Paired differences", "paired seeds")[0] == 3);
   CHECK(holds(html, "Single runs"));
-  CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
+  CHECK(holds(html, "With 3 seeds they hardly exceed the range of seeds"));
   // With one seed per line there is no band.
   const std::string two = page_of(folder, {runs[0], runs[1]});
   CHECK(test::cells_in(test::document_in(two), "Table of runs", "run")[1]["below"] == runs[1]);
