@@ -96,7 +96,7 @@ namespace {
 // Every wavelength is below 2 pi base, however wide a head is.
 std::string beyond_wavelengths(const Choices& c, const Extent&) {
   return c.number("length") >= circle * c.number("base")
-             ? fmt::format("length = {} exceeds all wavelengths, which are below {:.0f}", c["length"],
+             ? fmt::format("length = {} is above all wavelengths, which are below {:.0f}", c["length"],
                            circle * c.number("base")) : "";
 }
 
