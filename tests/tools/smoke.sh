@@ -285,7 +285,7 @@ aligned() {   # temperatures for longer strings, which the run keeps, and anothe
     "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
 }
 check 'a run with attention aligned' aligned
-says_on_what() { "$program" align --help | finds 'on short inputs, which no test uses'; }
+says_on_what() { "$program" align --help | finds 'on short inputs that no test uses'; }
 check 'but not on strings of the test' says_on_what
 check 'and another one' refuses 2 'temperature aligned: it belongs to weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json

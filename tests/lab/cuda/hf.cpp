@@ -84,7 +84,7 @@ TEST_CASE("cuda: a checkpoint whose weights do not fit is refused before any of 
     const std::string said = refusal([&] { open(folder, Device::cuda); });     // a BadInput
     INFO(said);
     CHECK(holds(said, fmt::format("the weights of {} take ", folder)));
-    CHECK(holds(said, ", and this GPU has 1 MB left; use --device cpu, or a smaller model"));
+    CHECK(holds(said, ", but this GPU has 1 MB left; use --device cpu, or a smaller model"));
     CHECK(refusal([&] { open(folder, Device::cpu); }).empty());
   };
   refused(golden_folder + "qwen2", [](const auto&... x) { open_hf_model(x...); });

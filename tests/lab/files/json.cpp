@@ -40,7 +40,7 @@ TEST_CASE("JSON: invalid text, deep nesting and keys that occur twice are refuse
   const std::string file = "2: DIR/config.json is not valid JSON: ", remedy = "; save or fetch it again";
   CHECK(says(brackets(64)) == "");
   for (const std::string& text : {brackets(65), brackets(80000), std::string(80000, '['), std::string(80000, '{')}) {
-    if (text[0] == '[') CHECK(says(text) == file + "it is nested more than 64 deep" + remedy);
+    if (text[0] == '[') CHECK(says(text) == file + "it is nested more than 64 levels deep" + remedy);
     CHECK(holds(says(text), file));
     CHECK(try_json(text).is_discarded());
   }

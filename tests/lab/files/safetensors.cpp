@@ -120,7 +120,7 @@ TEST_CASE("safetensors: mapped files are checked by the same codec") {
   std::memcpy(&x, all.at("b").at, 4);
   CHECK(x == 2);
   write_file(path, replaced_once(good, "[8,16]", "[0, 8]"));
-  CHECK(holds(refusal([&] { map_safetensors(path); }), "the tensor b begins at byte 0 of the numbers, and the one"));
+  CHECK(holds(refusal([&] { map_safetensors(path); }), "the tensor b begins at byte 0 of the numbers, but the one"));
 }
 
 TEST_CASE("safetensors: a checkpoint of ours that was changed along with its checksum is refused, too") {

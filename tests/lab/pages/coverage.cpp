@@ -116,7 +116,7 @@ TEST_CASE("inspect: coverage depends on the scheme and on how positions are draw
   for (const auto& [value, n] : table.trained) CHECK(at(table.trained, -value) == n);
   const auto figure = [](const Coverage& c) { return coverage_figure(c, "the run", "c"); };
   for (const Coverage& c : {absolute, nothing, table}) CHECK(holds(figure(c).dump(), "**the run.**"));
-  CHECK(holds(figure(spread)["caption"], "values are rounded to the nearest"));
+  CHECK(holds(figure(spread)["caption"], "values are rounded to whole numbers"));
   CHECK(figure(nothing).is_string());
   CHECK(figure(absolute)["unit"] == "position");
   CHECK(figure(table)["unit"] == "distance");
