@@ -83,7 +83,7 @@ void run(AlignWords w) {
 std::function<void()> add_align(CLI::App* align) {
   const auto w = std::make_shared<AlignWords>();
   align->add_option("run", w->request.run, "the run folder");
-  align->add_option("--hf", w->request.hf, "a T5 in Hugging Face format, which answers in English")
+  align->add_option("--hf", w->request.hf, "a T5 in Hugging Face format, not a run, for questions in English")
       ->type_name("FOLDER");
   align->add_option("--task", w->request.task, "with --hf: the task; lengths count in its unit")
       ->type_name("passkey | line | topic | documents");

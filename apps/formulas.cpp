@@ -41,7 +41,7 @@ const std::vector<NumpyFile>& numpy_files() {
 const NumpyFile& numpy_file(const std::string& name) {
   for (const NumpyFile& file : numpy_files())
     if (file.name == name) return file;
-  bad_input("{0} has no formula in NumPy: built without python/poslab/formulas/{0}.py; docs/own_scheme.md shows how",
+  bad_input("{0} has no formula in NumPy: built without python/poslab/formulas/{0}.py; docs/own_scheme.md shows one",
             name);
 }
 

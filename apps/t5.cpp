@@ -125,7 +125,7 @@ std::function<void()> add_t5(CLI::App* t5) {
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
-  option("--hf", words->hf, "a checkpoint in Hugging Face format, which answers in English", "FOLDER");
+  option("--hf", words->hf, "a checkpoint in Hugging Face format, not a run, for questions in English", "FOLDER");
   option("--task", words->task, "with --hf: the task", "passkey | line | topic | documents");
   option("--sizes", words->sizes, "with --hf: lines, topics, documents, or characters of filler", "10/20/30");
   option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");

@@ -42,7 +42,7 @@ def compiled(folder, step):
 
 
 def is_configured(build, sources):
-    """Whether CMake's cache, which has absolute paths, belongs to another folder, as after a copy or a renaming."""
+    """Whether CMake's cache, which has absolute paths, belongs to this folder: not after a copy or a renaming."""
     cache = build / "CMakeCache.txt"
     known = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.M)) if cache.exists() else {}
     return (build / "build.ninja").exists() and all(

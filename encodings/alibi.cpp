@@ -50,7 +50,7 @@ Scheme alibi() {
                       {"symmetric", false, "without the 0.5 that tells left from right, as under a causal mask"},
                       {"learned", false, "learned slopes exp(a), which begin as ALiBi's"},
                       {"sides", {"both", "split", "two_slopes"},
-                       "without a mask: heads see both sides, one side, or both with separate slopes"}},
+                       "without a mask: heads see both sides, one side, or both with two learned slopes"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && sides_are("split", m, c))

@@ -105,7 +105,7 @@ const SchemePages dual_chunk_pages = {
     .summary = "RoPE in chunks, with one place from which queries see all earlier chunks",
     .about = R"(Positions are counted within chunks. Keys in the query's own chunk keep their distance, and so do
 near keys of the chunk before. For keys in earlier chunks, all queries count as being at one place,
-behind the key's chunk. No distance reaches the trained length, chunk + window. It is meant for
+after the key's chunk. No distance reaches the trained length, chunk + window. It is meant for
 testing a trained RoPE model. Chunks are measured in positions.)",
     .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
     .source = "An et al. 2024",

@@ -34,7 +34,7 @@ Positions Positions::of_tokens(int sequences, std::vector<double> position) {
 
 Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids) {
   if (channels < 1 || ids.size() % size_t(channels))
-    bad_input("positions: {} numbers, {} for each token, do not come out even; drop or add some", ids.size(), channels);
+    bad_input("positions: {} numbers cannot be split into {} for each token; drop or add some", ids.size(), channels);
   std::vector<double> position;
   for (size_t n = 0; n < ids.size(); n += size_t(channels)) position.push_back(ids[n]);
   Positions p = of_tokens(sequences, std::move(position));

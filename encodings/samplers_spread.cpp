@@ -22,7 +22,7 @@ Positions steps(const Choices& c, double step, int T) {
 Positions sequential(const Choices& c, const Slots& slots, Rng&) { return steps(c, 1, slots.time); }
 Positions stretched(const Choices& c, const Slots& slots, Rng&) { return steps(c, c.number("gap"), slots.time); }
 
-// T equal steps from `first` to `first` + last; the last position is exact, because a table may end there.
+// T evenly spaced positions from `first` to `first` + last; the last is exact, because a table may end there.
 Positions steps_to(const Choices& c, int last, int T) {
   std::vector<double> p = even_steps(c.whole("first"), T > 1 ? double(last) / (T - 1) : 0, T);
   if (T > 1) p.back() = c.whole("first") + last;

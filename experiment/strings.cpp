@@ -213,7 +213,7 @@ std::string shown_by_length(const Choices& c, const Results& rows) {
     text +=
         "\npaper score: the mean over all lengths beyond the trained ones; released score: without the first of "
         "them\n";
-  return text + "content only: one answer for all slots, based only on how often each symbol occurs\n";
+  return text + "content only: one symbol for all slots, based only on how often each symbol occurs\n";
 }
 
 }  // namespace poslab

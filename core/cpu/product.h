@@ -37,7 +37,7 @@ constexpr int few_rows = 8;
 class Multiply {
  public:
   // packs(): whether left() and right() pack.   steps(k): rows of b after packing k of them.   from_column, from_row:
-  // a and b from index p on, a multiple of 64.   reads_in_place: whether right() returns b itself for so many rows of a
+  // a and b from index p on, a multiple of 64.   reads_in_place: right() returns b itself for this many rows of a.
   bool packs() const { return pairs_; }
   int steps(int k) const {
 #ifndef POSLAB_DOUBLE

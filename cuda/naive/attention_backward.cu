@@ -5,8 +5,8 @@
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   gradients that sum over the whole batch: cuda/naive/row_sums.cuh
 //
-// Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
-// each of these sums over 80 pairs, and recomputes the gradient of each pair, 40 loads: 2.1 billion loads each.
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers. A number is a
+// sum over 80 pairs and recomputes the gradient at each, which takes 40 loads: 2.1 billion loads for each of the three.
 // The gradient at a pair is computed 24 times, for 8 channels of dq, dk and dv.
 //
 // How the fast version differs, step by step:

@@ -251,7 +251,7 @@ std::string completed(const std::string& one, RunValues model) {
   const Choices c = choose_options(scheme.name, scheme.options, said, model);
   for (const char* option : {"base", "pairing"})
     if (turns && !c.has(option) && model[option] != "10000")
-      bad_input("encoding {}: it has no option {}, but this model rotates queries and keys by {} = {}; choose another",
+      bad_input("encoding {}: it has no option {}, but the rotation of this model has {} = {}; choose another",
                 one, option, option, model[option]);
   return c.spelled();
 }

@@ -11,7 +11,7 @@ const toml::table& data(const std::string& section);        // "ruoss2023.code"
 std::string text_in(const toml::node&, const char* key);    // of a table; "" without the key
 std::vector<std::string> words_in(const toml::node& list);  // a list of texts, or a single text
 
-// "rope:window={train_length/4}" with values in place of names in braces. A multiple or a fraction of a value is
+// "rerope:window={train_length/4}" with values in place of names in braces. A multiple or a fraction of a value is
 // rounded down to a whole number, at least 1.
 using ValueOf = std::function<std::string(const std::string& name)>;
 std::string filled(std::string text, const ValueOf&);

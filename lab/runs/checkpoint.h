@@ -1,6 +1,6 @@
-// A checkpoint is one safetensors file: 8 bytes with the length of the header, a JSON header, then the numbers. Any
-// reader of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and "adam.v", laid
-// out like all weights one after the other. Equal states give equal bytes: no clock, no path, no number of threads.
+// A checkpoint is one safetensors file: 8 bytes with the header's length (little-endian), a JSON header, then the
+// numbers. Any reader of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and
+// "adam.v", laid out like all weights one after the other. Equal states give equal bytes: no clock, path, thread count.
 //
 //   __metadata__: {"crc32", "format", "step", "seed", "config"}; crc32 is that of the whole file with eight zeros in
 //   its place

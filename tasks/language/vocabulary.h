@@ -27,7 +27,7 @@ class Vocabulary : public Tokenizer {
   // Throws BadInput for a merge of a token that does not come before it.
   explicit Vocabulary(std::vector<Merge>);
   // The pair of tokens that is most frequent within words becomes a token, and so on, `merges` times or until none
-  // occurs twice; among equally frequent pairs, the one with smaller tokens. BadInput for a negative number.
+  // occurs twice; among equally frequent pairs, the one with smaller tokens. Throws BadInput for a negative number.
   static Vocabulary learn(const WordCounts&, int merges);
 
   int size() const override { return int(text_.size()); }

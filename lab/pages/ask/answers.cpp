@@ -77,7 +77,7 @@ std::string verdict(const Respondent& asked, const Exchange& exchange) {
   using page::percent;
   return fmt::format(
       "{} of {} slots right: {}. At length {} ({}), guessing reaches {}, the most frequent symbol of each slot {}, "
-      "and one answer for all slots, based only on how often each symbol occurs, {}.{}",
+      "and one symbol for all slots, based only on how often each symbol occurs, {}.{}",
       a.right(), a.scored, percent(a.accuracy()), a.input.size(), familiarity(asked.config, int(a.input.size())),
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),
       percent(exchange.baselines.content_only),

@@ -222,7 +222,7 @@ std::string accuracy_caption(const Group& g) {
   return fmt::format(
       "**{}.** Share of answer slots that are right, at every tested length. {}{} Each point of a run is the mean "
       "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: the shares reached by "
-      "uniform guessing, by the most frequent symbol of each slot (majority), and by one answer for all slots, based "
+      "uniform guessing, by the most frequent symbol of each slot (majority), and by one symbol for all slots, based "
       "only on how often each symbol occurs (content only).",
       heading(g), about_training(g), about_seeds(g), g.lines.size() > 1 ? "at least " : "", fewest,
       50 / std::sqrt(fewest));

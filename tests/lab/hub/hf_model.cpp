@@ -146,7 +146,7 @@ TEST_CASE("hf: settings of the configuration reach the model") {
   CHECK(config("yarn").rope.full.original == 32);
   CHECK(config("linear").rope.full.original == 0);
   CHECK(refusal([] { for_hf_model("fope", {}, 64); }) ==
-        "2: encoding fope: it has no option pairing, but this model rotates queries and keys by pairing = half; choose "
+        "2: encoding fope: it has no option pairing, but the rotation of this model has pairing = half; choose "
         "another");
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("other tests: eval under other options keeps the run's own result, and
   const std::string said =
       run_in(folder, "eval " + run + " --lengths 7:12 --samples 3 --test-positions sequential --test-dropout on");
   CHECK(holds(said, "paper score: the mean over all lengths beyond the trained ones"));
-  CHECK(holds(said, "content only: one answer for all slots, based only on how often each symbol occurs"));
+  CHECK(holds(said, "content only: one symbol for all slots, based only on how often each symbol occurs"));
   const std::string name = "lengths-7-12-samples-3-positions-sequential-dropout-on";
   CHECK(holds(said, run + "/eval-" + name + ".csv"));
   CHECK(own_test_files(run) == own);
@@ -221,7 +221,7 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",
            fs::copy_options::overwrite_existing);
   CHECK(holds(run_in(folder, "ask " + folder / "earlier" + " 01"),
-              "/checkpoint.safetensors is of step 10, and the run was tested at step 20: `poslab resume "));
+              "/checkpoint.safetensors is of step 10, but the run was tested at step 20: `poslab resume "));
   fs::remove(run + "/result.json");
   for (const char* name : {"metrics.jsonl", "tests.jsonl"})
     CHECK(holds(with(name, without_last_line, [&] { resume_run(run, {}); }), fmt::format("{} is cut off", name)));
