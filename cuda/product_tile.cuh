@@ -86,8 +86,8 @@ struct Patch {
 // -- tensor cores ----------------------------------------------------------------------------------------------------
 
 // Each of four teams of two warps takes 8 indices of a step, each warp all rows and 32 columns. Rows and columns are
-// split among the core's tiles so that a Four of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
-// row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
+// split among the tensor core's tiles so that a Four of shared memory serves four of them: of 32 rows, row 4g + 2w + e
+// is row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
 template <unsigned rows, Rounding how>
 struct Fragments {
   static constexpr unsigned teams = 4, team_threads = threads / teams, a_fours = rows / 4, fours = rows / 4;

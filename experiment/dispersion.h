@@ -1,6 +1,6 @@
-// The dispersion of a model's attention at a length: measured on the strings or texts of its test (on other ones if a
-// temperature is chosen), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
-// thousand tokens fit into memory.
+// The dispersion of a model's attention at a length: measured on the strings or texts of its test (on other ones, to
+// choose a temperature), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many thousand
+// tokens fit into memory.
 #pragma once
 #include <functional>
 #include <optional>
