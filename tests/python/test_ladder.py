@@ -124,7 +124,7 @@ def test_candidates_are_chosen_at_the_shorter_lengths_and_opponents_at_the_judge
     # all ten signs are equal, and Holm counts 15 tasks, of which 14 are not done
     assert c.p == 2 / 1024 and c.p_holm == 15 * 2 / 1024
     said = (tmp_path / "verdict.md").read_text()
-    assert ("budget, is 1 of them: " if ahead > 0 else "is none of them. Not above: ") + task in said
+    assert ("budget, on 1 of them: " if ahead > 0 else "on none of them. Not above: ") + task in said
     assert "The goal, 6 tasks above, is still open." in said and "not the registered experiment" not in said
     assert "Not done, and in the family with p = 1: even_pairs" in said
     names = [ladder.registered[kind][n]["name"] for kind, n in (("candidate", 1), ("opponent", 2))]

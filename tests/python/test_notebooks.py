@@ -58,7 +58,7 @@ def test_plausible_wrong_answers_are_refused(stem, name, answer, capsys):
 def test_pairs_agree_and_each_exercise_has_a_solution(path):
     notebook = run.cells_of(path)
     pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
-    assert run.sources(pair) == run.sources(notebook), "tools/notebooks --write makes it anew"
+    assert run.sources(pair) == run.sources(notebook), "tools/notebooks --write makes it again"
     for asked, answer in zip(pair.cells, pair.cells[1:]):  # outputs are folded until a click
         if answer.cell_type == "code":
             predicts = asked.cell_type == "markdown" and "**Predict" in asked.source
