@@ -85,7 +85,7 @@ def test_what_is_done_for_all_is_ranked_and_what_is_missing_is_named(plan, tmp_p
     ]
     text = drawn(tmp_path, some)
     assert "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs: rope is first" in text
-    assert "Does not count yet, because not all encodings are done: bucket_sort." in text
+    assert "Tasks that do not count yet, because not all encodings are done: bucket_sort." in text
     assert "Without any result yet: learned." in text
     assert "| 82.0 ([80.0, 84.0]) | 100.0 |" in text  # rope's bucket_sort is still shown
     (tmp_path / "empty").mkdir()

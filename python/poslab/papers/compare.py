@@ -256,7 +256,7 @@ def remarks(r):
         if not np.isnan(r.ranked[0].interval[0]):
             yield text("compare:bold")
         if left:
-            yield f"Does not count yet, because not all encodings are done: {', '.join(left)}."
+            yield f"Tasks that do not count yet, because not all encodings are done: {', '.join(left)}."
     if open := [e.name for e in r.unranked if not e.runs]:
         yield f"Without any result yet: {', '.join(open)}."
     if any(not np.isnan(r.time(e, r.counted)) for e in r.ranked):

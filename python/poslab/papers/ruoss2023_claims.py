@@ -100,7 +100,7 @@ CLAIMS = [
           ARITHMETIC, lambda trained, task: -1 * trained.against_geometric(task)),
     Claim("On the others randomized positions are ahead", "best randomized - geometric, mean of these",
           [task for task in FIFTEEN if task not in ARITHMETIC], Trained.against_geometric),
-    *(Claim(f"At trained lengths {plain.name} loses nothing to them: less than 2 points",
+    *(Claim(f"At trained lengths {plain.name} loses nothing with them: less than 2 points",
             f"{random.name} - {plain.name} at trained lengths, mean of 15 tasks", FIFTEEN,
             lambda trained, task, a=random, b=plain: trained.in_domain(task, a) - trained.in_domain(task, b), 0.02)
       for plain, random in PAIRS),
