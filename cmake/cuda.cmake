@@ -13,7 +13,7 @@ endif()
 # Six sources are compiled as one, because most of nvcc's time goes into the headers that they share: names must differ
 # between them. With 1, each is compiled alone, so that tools/resources can name the source of each kernel.
 set(POSLAB_CUDA_SOURCES_AS_ONE 6 CACHE STRING "how many .cu are compiled as one")
-# elementwise.cu is compiled alone: its kernels are called as C's functions are, and other sources call those.
+# elementwise.cu is compiled alone: its kernels have the names of C's functions, which other sources call.
 list(FILTER cuda_sources EXCLUDE REGEX "elementwise")
 function(cuda_group name)                                                       # SOURCE...
   list(TRANSFORM ARGN REPLACE "(.+)" "#include \"\\1\"\n")

@@ -47,8 +47,8 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
   kernels_in_groups(kernels_${isa})
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module is linked with one set: cmake/web.cmake
-  # source: else clang loads all factors of a product's tile first, in more than 16 registers. -O3 makes kernels a
-  # third larger and no faster: their hot loops are unrolled by hand. But tiles must be inlined.
+  # In source order: else clang loads all factors of a product's tile first, in more than 16 registers. -O3 makes
+  # kernels a third larger and no faster: their hot loops are unrolled by hand. But tiles must be inlined.
   set(flags_baseline -Os -fno-exceptions "SHELL:-mllvm -pre-RA-sched=source" -DPOSLAB_KERNEL=[[gnu::weak]])
   set(flags_relaxed ${flags_baseline} -mrelaxed-simd)
   list(FILTER kernel_sources EXCLUDE REGEX "/(gated_feed_forward|stored)\\.cpp$")   # only language models use these
