@@ -249,7 +249,7 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
   const double distances = 2 * T - 1, out = T / 2, symbols = 3;
   // q, k, v and o have (C, C) weights, w1 and w2 together 8 C^2. The first block computes q, k, v once for each symbol,
-  // the last block all but k and v only for output slots. Without these savings each layer has 12 B T: 8.74 GFLOP.
+  // the last block all but k and v only for output slots. Without these savings a layer has 12 B T, in all 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
   const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
   const double keys = layers * distances * C * C;                           // W PE; PE has no gradient

@@ -77,7 +77,7 @@ TEST_CASE("runs: a finite table is checked for the positions of the longest stri
   CHECK(added("sequential&stretched:gap=9") == "");
   CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, but the table of learned") !=
         std::string::npos);
-  // bert_relative has rows for distances up to 39, wherever positions begin. Schemes without a table accept any list.
+  // bert_relative, alone or as one of two, has rows for distances up to 39 from any first position; rope has no table.
   const auto given = [&](const char* encoding, const std::string& last) {
     return refused({{"encoding", encoding},
                     {"test_positions", "given:at=100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 " +

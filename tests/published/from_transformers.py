@@ -335,7 +335,7 @@ def _(d):
     return deberta_v1(d, "c2p")
 
 
-# Eight slots, because of the 16 rows only that of distance 8 has no mirror image
+# Eight slots, because only the row of distance 8 has no mirror image among the 16 rows
 @case("deberta_p2c", "deberta:clip=8,c2p=off", "transformers",
       "DeBERTa's DisentangledSelfAttention, p2c, rows reversed", positions=list(range(8)), **SCALE)  # fmt: skip
 def _(d):

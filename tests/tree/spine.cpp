@@ -49,7 +49,7 @@ TEST_CASE("the spine has three stops: one op, one block, one training run") {
   }
 }
 
-TEST_CASE("the path of a digit through the spine: few files before the first tensor, and one step back") {
+TEST_CASE("the path of a digit through the spine: few files before the first tensor, and one turn back") {
   const std::string page = text_of("docs/spine.md");
   const size_t begin = page.find("## One digit"), tensor = page.find("the first tensor", begin),
                turn = page.find("`backward`: the turn", begin), end = page.find(aside);
