@@ -12,6 +12,7 @@ endfunction()
 
 # The same as precompiled, or with AS OTHER as precompiled_as. A release also compiles the target with -Og in place of
 # -O3: the code that takes time lies in the layers below. WebAssembly is compiled for size, all of it like core.
+set(POSLAB_QUICK_OPTIMIZATION -Og CACHE STRING "of sources whose speed matters little, in a release")
 function(quickly_compiled target)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
     precompiled_as(${target} core)
@@ -21,7 +22,7 @@ function(quickly_compiled target)
     precompiled(${target} ${ARGN})
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
-    target_compile_options(${target} PRIVATE -Og)
+    target_compile_options(${target} PRIVATE ${POSLAB_QUICK_OPTIMIZATION})
   endif()
 endfunction()
 

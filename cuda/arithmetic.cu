@@ -21,12 +21,12 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
   append(to, from.size[d], from.y[d], from.a[d], from.b[d]);
 }
 
-struct Place { int64_t y, a, b; };
+struct Offsets { int64_t y, a, b; };
 
 // The offsets of the n-th index. The loop here counts with constants: else `loop` would be copied from the arguments to
 // memory. A 64-bit division takes four times as long as a 32-bit one.
-__device__ inline Place place(const StridedLoop& loop, int64_t n) {
-  Place p{0, 0, 0};
+__device__ inline Offsets offsets_of(const StridedLoop& loop, int64_t n) {
+  Offsets p{0, 0, 0};
   for (int d = StridedLoop::max_dims - 1; d >= 0; --d) {
     if (d >= loop.dims) continue;
     int64_t rest = 0;
@@ -51,7 +51,7 @@ struct Power { static __device__ real of(real a, real b) { return real(::pow(a, 
 template <class F>
 __global__ void binary(real* y, const real* a, const real* b, StridedLoop loop, int64_t count) {
   for (const int64_t e : all(count)) {
-    const Place p = place(loop, e);
+    const Offsets p = offsets_of(loop, e);
     y[e] = F::of(a[p.a], b[p.b]);
   }
 }
@@ -65,7 +65,7 @@ void start(real* y, const real* a, const real* b, const StridedLoop& loop) {
 
 __global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int64_t count) {
   for (const int64_t e : all(count)) {
-    const Place p = place(loop, e);
+    const Offsets p = offsets_of(loop, e);
     add_to(y, p.y, a[p.a]);
   }
 }
@@ -78,7 +78,7 @@ __global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, 
   SHARED(real, tile, side * (side + 1));                 // rows a bank apart
   const int64_t i_tiles = (ij.size[0] + side - 1) / side, j_tiles = (ij.size[1] + side - 1) / side;
   const int64_t i0 = blockIdx.x % i_tiles * side, j0 = blockIdx.x / i_tiles % j_tiles * side;
-  const Place p = place(rest, blockIdx.x / i_tiles / j_tiles);
+  const Offsets p = offsets_of(rest, blockIdx.x / i_tiles / j_tiles);
   const int64_t i_left = ij.size[0] - i0, j_left = ij.size[1] - j0;
   const real* from = a + p.a + i0 * ij.a[0] + j0 * ij.a[1];
   const int x = int(threadIdx.x) % side, first = int(threadIdx.x) / side;
@@ -103,10 +103,10 @@ __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedL
   const int64_t from = blockIdx.y * split_depth, to = from + split_depth < depth ? from + split_depth : depth;
   for (int64_t first = int64_t(blockIdx.x) * columns; first < count; first += int64_t(gridDim.x) * columns) {
     const int64_t k = first + column;
-    const Place p = place(kept, k);
+    const Offsets p = offsets_of(kept, k);
     real sum = 0;
     if (k < count)
-      for (int64_t i = from + group; i < to; i += groups) sum += a[p.a + place(reduced, i).a];
+      for (int64_t i = from + group; i < to; i += groups) sum += a[p.a + offsets_of(reduced, i).a];
     const int mine = group * columns + column;
     sums[mine] = sum;
     __syncthreads();

@@ -171,7 +171,7 @@ nvcc() {
 
 build() {   # PRESET TARGET...
   local kernels=$kernels
-  case $1 in libcxx | short) kernels= ;; esac           # these presets have one set of kernels
+  case $1 in libcxx | short | gradients) kernels= ;; esac         # these presets have one set of kernels
   local more=(${kernels:+-DPOSLAB_KERNELS=$kernels} ${more_options[@]+"${more_options[@]}"}) compiler packages
   if [[ -d .bundle/deps && -n $(missing program) ]]; then      # then its libraries come from .bundle
     export PATH=$PATH:$PWD/.bundle/bin
@@ -184,8 +184,7 @@ build() {   # PRESET TARGET...
     cuda)
       compiler=$(nvcc) || return
       more+=(-DCMAKE_CUDA_COMPILER="$compiler" ${architectures:+-DCMAKE_CUDA_ARCHITECTURES="$architectures"}) ;;
-    wasm) needs wasm ;;
-    libcxx) needs libcxx ;;
+    wasm | libcxx | short | gradients) needs "$1" ;;
     aarch64) needs arm ;;
     arm)                                # with the libraries of program and module, and Python to try the module
       # shellcheck disable=SC2046         # names of packages are words
@@ -226,8 +225,10 @@ torch_venv() {
 # The site's reference pages come from the module, its tables from the program, its links to files from Git's list.
 site_ready() { needs site && python_module poslab_program && venv site; }
 
-spine() {   # builds the files that docs/spine.md lists, and nothing else
-  needs spine && cmake -S cmake/spine -B build/spine -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build build/spine
+spine() {   # [FOLDER [OPTION...]]: builds the files that docs/spine.md lists, and nothing else
+  local folder=${1:-build/spine}
+  needs spine && cmake -S cmake/spine -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${@:2}" &&
+    cmake --build "$folder"
 }
 
 # Links TARGET for systems with an older glibc than this one's, from the objects of the release or the ARM build.

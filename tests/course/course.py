@@ -60,7 +60,7 @@ class Changed:
 
     def __exit__(self, *_):
         for at, (content, status) in self.before.items():
-            if at.stat().st_mtime_ns != status.st_mtime_ns:
+            if not at.exists() or at.stat().st_mtime_ns != status.st_mtime_ns:         # clang deletes it on an error
                 at.write_bytes(content)
                 os.utime(at, ns=(status.st_atime_ns, status.st_mtime_ns))
 

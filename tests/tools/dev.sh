@@ -9,7 +9,7 @@ source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 
 # Syntax of bash 4 or later. In 3.2 an empty array counts as unset; all arrays except these always have an element.
 later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
-arrays='"\$\{(mode|more|mine|kept|of_double|options|files|unit)\[@\]\}"'
+arrays='"\$\{(mode|more|mine|kept|options|files|unit)\[@\]\}"'
 too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
                                       grep -E '\$\{[a-z_]+\[@\]\}'; }; }
 folder=$(mktemp -d)

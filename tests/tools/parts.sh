@@ -2,7 +2,7 @@
 # usage: ./dev test [PART...]     builds and runs the tests, by default those of release
 #
 #   release, debug   the unit tests, races of emulated kernels, killed runs, an installation, the command line's tests
-#   double           real = double: every gradient is checked against differences
+#   double           real = double: every gradient is checked against differences; gradients is its short form
 #   lines, lint      width of lines, budgets of folders (tools/size.txt), subjects of commits, ./dev itself; linters
 #   docs, site       links and code blocks of the Markdown pages; the documentation site
 #   course [--all]   the steps of the course, cut, filled and checked; --all with each wrong answer
@@ -11,7 +11,7 @@
 #   spine, arm       the files of docs/spine.md, compiled alone, learn a task; their first steps as ARM's, under qemu
 #   short, memcheck  short forms of asan and of tools/memcheck
 #   cuda             nvcc compiles and links what is for the GPU, for sm_75 and sm_90; nothing runs
-#   all              the parts above but debug, as in CI. These run only when named:
+#   all              the parts above but debug and double, as in CI. These run only when named:
 #   torch            poslab.torch; PyTorch comes into .venv and transformers into .venv-torch (6 GB)
 #   asan, tsan       the unit tests, the command line's and Python's under GCC's sanitizers (docs/testing.md)
 #   aarch64, libcxx  the unit tests compiled for ARM and run by qemu, or with clang's C++ library
@@ -50,7 +50,7 @@ half() {   # PROGRAM 1|2
 }
 
 # 500 steps, after which answers of length 10 are right far more often than by chance, which is 20 %.
-spine_learns() { build/spine/spine 500 | awk '{print} $1 == 10 {learned = $2 > 50} END {exit !learned}'; }
+spine_learns() { build/spine_test/spine 500 | awk '{print} $1 == 10 {learned = $2 > 50} END {exit !learned}'; }
 
 # With the kernels of this machine alone: those of all take a quarter of an hour more to compile. Valgrind's part has
 # others.
@@ -100,7 +100,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     python | torch) tests/tools/pytest.sh "$1" ;;
     wheel) tests/python/wheel.sh build/wheel/*.whl ;;
     notebooks) .venv-python/bin/python notebooks/run.py ;;
-    arm) tests/aarch64/run.sh build/spine/losses build/spine_arm/losses ;;
+    arm) tests/aarch64/run.sh build/spine_test/losses build/spine_arm/losses ;;
     aarch64-steps) tests/aarch64/run.sh build/release/training_steps build/aarch64/training_steps ;;
     alone) tests/tools/alone.sh ;;
     portable) tests/tools/portable/run.sh build/portable/poslab build/release/poslab ;;
@@ -113,7 +113,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
     docs) tests/tools/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
-    course) tests/course/course.py ${COURSE_ALL:+--all} ;;
+    course) CXX=${quick_compiler:-c++} tests/course/course.py ${COURSE_ALL:+--all} ;;
     lint) tools/lint --changed && tests/tools/lint/run.sh ;;
     lines) one eval 'tests/tools/lines.sh && tests/tools/size.sh && tests/tools/dev.sh &&
                      .venv-mutate/bin/python tests/tools/mutate/mutate.py --self-test' ;;
@@ -194,14 +194,16 @@ compile_cuda() {   # GPUS TARGET FLAGS
   # Older ones have no --Ofast-compile.
   [[ $("$compiler" --help) == *--Ofast-compile* ]] || flags=
   cmake --preset cuda -B build/cuda_test -DCMAKE_CUDA_COMPILER="$compiler" -DCMAKE_CUDA_ARCHITECTURES="$1" \
-    -DCMAKE_CUDA_FLAGS="$flags" &&
+    -DCMAKE_CUDA_FLAGS="$flags" ${as_one[@]+"${as_one[@]}"} &&
     cmake --build build/cuda_test --target "$2" 2>&1 | tee build/test-cuda.log &&
     ! grep 'warning' build/test-cuda.log
 }
 
+quick_spine() { CXX=${quick_compiler:-c++} spine build/spine_test -DPOSLAB_QUICK_BUILD=ON; }
+
 # The spine's first losses: natively, and for ARM.
 arm_spine() {
-  needs arm && spine && cmake --build build/spine --target losses &&
+  needs arm && quick_spine && cmake --build build/spine_test --target losses &&
     cmake -S cmake/spine -B build/spine_arm -G Ninja -DCMAKE_BUILD_TYPE=Release \
       --toolchain "$PWD/cmake/aarch64.cmake" &&
     cmake --build build/spine_arm --target losses
@@ -223,9 +225,10 @@ fetch_all() {
   fetching=$!
 }
 
-ci_parts='release memcheck python notebooks wasm web wheel site course docs lint lines meanwhile
-  double short cuda spine arm'       # meanwhile: tests of those before run beside the builds of those after
-all_parts="${ci_parts/meanwhile/} debug torch aarch64 libcxx portable portable-arm macos alone asan tsan"
+# meanwhile: the tests of the parts before it run beside the builds of the parts after it
+ci_parts='release memcheck python notebooks wheel docs lint lines meanwhile
+  wasm web site course gradients short cuda spine arm'
+all_parts="${ci_parts/meanwhile/} debug double torch aarch64 libcxx portable portable-arm macos alone asan tsan"
 
 run_tests() {   # [PART...]
   (($#)) || set -- release
@@ -234,7 +237,7 @@ run_tests() {   # [PART...]
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
-  local of_double=(-DPOSLAB_EMULATION=ON -UPOSLAB_{KERNELS,TESTED_LAYERS})
+  local as_one=()                              # for the next builds of CUDA's kernels
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; export COURSE_ALL=1; fi
   if [[ $* == all ]]; then
@@ -243,11 +246,12 @@ run_tests() {   # [PART...]
     of_release=all                             # the benchmark, too, which no test calls
     gpus=90-real target=cuda_device            # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
-    # Gradients are checked there; ./dev test double has the other layers, too, and all kernels.
-    of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here '-DPOSLAB_TESTED_LAYERS=autograd;encodings;nn')
+    as_one=(-DPOSLAB_CUDA_SOURCES_AS_ONE=16)
     fetch_all
+    quick_compiler=$(type -P clang++-19 || true)         # takes half the time of g++ where nothing is optimized
+    export quick_compiler
   fi
-  if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
+  if [[ " $* " =~ ' '(release|debug|double|gradients)' ' ]]; then
     (needs tests torture) || say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk'
   fi
   for part; do
@@ -270,7 +274,7 @@ run_tests() {   # [PART...]
         fi ;;
       python | notebooks) ready "$part" "$part" -- python_module poslab_program ;;
       torch) ready torch torch -- torch_venv ;;
-      spine) ready spine spine -- spine ;;
+      spine) ready spine spine -- quick_spine ;;
       arm) ready arm arm -- arm_spine ;;
       meanwhile)
         run_parts early $((cores + 1)) > build/early.log 2>&1 &
@@ -281,11 +285,9 @@ run_tests() {   # [PART...]
       short) ready short short -- build short poslab_short_tests ;;
       tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
       release)
+        more_options=(${as_one[@]+"${as_one[@]}"})
         # shellcheck disable=SC2086             # words
-        ready release torture release-1 release-2 smoke races install -- build release $of_release ;;
-      double)
-        more_options=("${of_double[@]}")
-        ready double double-1 double-2 -- build double all
+        ready release torture release-1 release-2 smoke races install -- build release $of_release
         more_options=() ;;
       *) ready "$part" "$part-1" "$part-2" -- build "$part" all ;;
     esac
