@@ -123,7 +123,7 @@ ValueLists settings(const Making& m) {
   for (const std::string& s : m.sets)
     for (const auto& [name, list] : setting(s))
       if (const auto [at, first] = all.emplace(name, list); !first && at->second != list)
-        bad_input("--set {}: another --set gives {} other values; give it once", s, name);
+        bad_input("--set {}: another --set differs on {}; give it once", s, name);
   return all;
 }
 

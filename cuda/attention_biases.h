@@ -1,5 +1,5 @@
-// Biases of queries (AttentionArgs) in separate steps: sums in memory, and gradients summed over rows. Only the general
-// route needs these steps; the tiles of cuda/logits.cuh add biases as they load queries.
+// Adds biases of queries (AttentionArgs) to copies in memory, and sums their gradients over rows. Only the general
+// route needs this; the tiles of cuda/logits.cuh add biases as they load queries.
 #pragma once
 #include "cuda/queue.h"
 

@@ -155,7 +155,7 @@ __device__ inline void along_queries(Pool& pool, const BlockFrame& f, const Bloc
   }
 }
 
-// Along the pairs of one distance, which read one row of r and of the biases.
+// Gradients of r and biases: each row sums over the pairs of its distance.
 template <bool relative, class Pool>
 __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const AttentionArgs& a, const BlockLeft& left,
                                        int b, Matrix queries, Matrix dy_rows, Matrix keys, Matrix values) {

@@ -150,7 +150,7 @@ ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));        
 #
 # ## Third reason: gaps
 #
-# One curve on the right is not at 100 %: *gaps, as often*. Training has seen all gaps, but not as often as they occur
+# In `coverage`, right, *gaps, as often* is below 100 %: training has seen all gaps, but not as often as they occur
 # in a test of that length. Twenty slots in a pool of 128 are 6 apart on average, and sixty are 2 apart.
 #
 # **Predict.** We test the randomized model at its *trained* lengths, but with the positions 0, 1, 2, ...: gaps of 1

@@ -102,7 +102,7 @@ nb::dict values_of(const Choices& c) {
 
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
   std::unique_lock alone(long_calls(), std::try_to_lock);
-  if (!alone) bad_input("{}: a training is running, which reads the lists; wait until it ends", name);
+  if (!alone) bad_input("{}: another call is running and reads the lists; wait until it ends", name);
   return alone;
 }
 

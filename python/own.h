@@ -64,7 +64,7 @@ class Calling {
 std::vector<Option> options_of(const nb::dict&);
 nb::dict values_of(const Choices&);  // by name, as Python values
 
-// While this lock lives, no training reads the lists, so they may change. Throws BadInput during a training.
+// While this lock lives, no long call reads the lists, so they may change. Throws BadInput while one runs.
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name);
 
 }  // namespace poslab::python

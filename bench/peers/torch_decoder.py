@@ -104,7 +104,7 @@ class Decoder(nn.Module):
 
 class Peer(torch_base.Peer):
     def __init__(self, options):
-        self.ready = {}  # {slots: cos and sin, for ReRoPE also those of far pairs and its attention}
+        self.ready = {}  # {slots: cos, sin; for ReRoPE also the far pairs' and its Flex or Written}
         super().__init__(options, Decoder().to(options.device))
 
     def rotations(self, slots):

@@ -53,8 +53,8 @@ const Text& Source::documents(bool of_test, const std::string& separator) const 
       read += separator[n];
   made = documents_of(whole, read);
   if (made.files.empty())
-    bad_input("separator = {}: {} lacks it on the side of {}, or has no whole document there; name the text "
-              "between documents", separator, whole.files[0].path, of_test ? "the test" : "training");
+    bad_input("separator = {}: {} lacks it, or a whole document, in the part for {}; name the text between "
+              "documents", separator, whole.files[0].path, of_test ? "the test" : "training");
   return made;
 }
 

@@ -56,7 +56,7 @@ void HfTokenizer::set_text(int token, std::string text) {
 
 void HfTokenizer::read_model(const json& model) {
   if (model.value("type", "BPE") != "BPE" || !model.contains("merges"))
-    bad_input("{}: the model of tokens {} is not known; poslab reads BPE", path_, json_type(model));
+    bad_input("{}: token model {}; poslab reads only BPE with merges", path_, json_type(model));
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix", "dropout"})
     if (const json value = model.value(key, json()); !value.is_null() && value != "" && value != 0)
       bad_input("{}: \"{}\" is {}; poslab reads no such tokenizer", path_, key, in_short(value));

@@ -91,7 +91,7 @@ struct Message {
 std::string as_sentencepiece(const json& model, const std::string& table, const std::set<std::string>& special,
                              const std::string& path) {
   constexpr int normal = 1, unknown = 2, control = 3;
-  if (model.value("byte_fallback", false)) refuse(path, "the model of tokens", json("with byte_fallback"));
+  if (model.value("byte_fallback", false)) refuse(path, "a token model with", json("byte_fallback"));
   const auto unk = whole_number(model.value("unk_id", json()), model.at("vocab").size());
   bool space = false;
   Message all;

@@ -125,7 +125,7 @@ class Pairs {
 }  // namespace
 
 Vocabulary Vocabulary::learn(const WordCounts& counts, int wanted) {
-  if (wanted < 0) bad_input("vocabulary: {} merges; ask for 0, which leaves bytes, or more", wanted);
+  if (wanted < 0) bad_input("vocabulary: {} merges; ask for 0 (bytes alone) or more", wanted);
   Pairs pairs(counts);
   std::vector<Merge> merges;
   while (int(merges.size()) < wanted) {

@@ -358,7 +358,7 @@ if 6 in there:
     compiler()
 if 14 in there:
     copied_and_renamed()
-for steps in [[step] for step in there] if everything else [there[:-1]]:        # the copy has the holes of step 14
+for steps in [[step] for step in there] if everything else [there[:-1]]:        # step 14: see copied_and_renamed
     with_holes(steps)
 if 12 in there:
     curves()

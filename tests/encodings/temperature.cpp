@@ -1,4 +1,4 @@
-// Temperature policies, each with every scheme. The weights with a policy follow from the weights a without it: softmax
+// Temperature policies, each with every scheme. The weights with a policy follow from those without it, a: softmax
 // ignores a constant added to a row, so softmax(f log a) are the weights with the factor f.
 #include "encodings/temperature.h"
 
@@ -37,7 +37,7 @@ struct Sharpened {
       : policy(temperature_layers(params, p, {.layers = 1, .heads = H, .d_model = C})[0]) {
     if (params.entries().empty()) return;
     params.pack();
-    for (const Params::Entry& e : params.entries())   // different for each head, for some without effect
+    for (const Params::Entry& e : params.entries())   // by head; after the first H, small and negative
       for (int64_t i = 0; i < e.tensor.size(); ++i)
         e.tensor.data()[i] = real((0.3 + 0.4 * double(i % H)) * (i < H ? 1 : -0.1));
   }

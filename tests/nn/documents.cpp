@@ -207,7 +207,7 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
     }
   }
   CHECK(refusal([&] { lines.packed(true, 9, rng, "<end>"); }) ==
-        "2: separator = <end>: 0 lacks it on the side of the test, or has no whole document there; "
+        "2: separator = <end>: 0 lacks it, or a whole document, in the part for the test; "
         "name the text between documents");
   // a single file is cut for the test; a document at the cut is on neither side
   std::string stories;

@@ -217,7 +217,7 @@ class MakesInside(pl.Encoding):
     (GoesBack, ValueError, "depends on nothing"), (Leaves, SystemExit, "3"),
     (LearnsTwice, ValueError, "there is a parameter .*bias already"), (LearnsNothing, ValueError, "must be positive"),
     (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside a training"),
-    (ChecksInside, ValueError, "called from inside a training"), (MakesInside, ValueError, "a training is running")])
+    (ChecksInside, ValueError, "called from inside a training"), (MakesInside, ValueError, "another call is running")])
 def test_what_goes_wrong_inside_reaches_the_caller(encoding, error, words, tmp_path):
     with pytest.raises(error, match=words):
         pl.train(encoding=encoding, out=tmp_path / "run", **TINY)

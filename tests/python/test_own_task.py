@@ -201,7 +201,7 @@ class MakesInside(pl.Task):
 
 
 @pytest.mark.parametrize("task, words", [(TrainsInside, "called from inside a training"),
-                                         (MakesInside, "a training is running")])
+                                         (MakesInside, "another call is running")])
 def test_what_must_not_be_done_inside(task, words, tmp_path):
     with pytest.raises(ValueError, match=words):
         pl.train(task=task, out=tmp_path / "run", **TINY)

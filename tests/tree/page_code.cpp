@@ -22,7 +22,7 @@ namespace {
 // page docs/adding.md
 struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |p_j - p_i|
   std::vector<double> slope;
-  // Layers with the same first argument, the spelling, share their rotations.
+  // Layers that give Rotary the same spelling share their rotations.
   Both(const LayerParams&, const ModelShape& m, const Choices& c)   // as layer_of makes it
       : Rotary(c.spelled(), frequencies_of({m.head_dim(), m.heads, 0, 1}, c), pairing_of(c)),
         slope(alibi_slopes(m.heads)) {}

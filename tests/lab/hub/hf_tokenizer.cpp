@@ -217,7 +217,7 @@ TEST_CASE("hf: a tokenizer of an unknown kind, or one that does not fit the mode
   };
   CHECK(refused("/version", "1.0") == "");
   CHECK(refused("/version", "2.0") == "2: t: its \"version\" is \"2.0\", but poslab reads 1.0");
-  CHECK(refused("/model/type", "Unigram") == "2: t: the model of tokens \"Unigram\" is not known; poslab reads BPE");
+  CHECK(refused("/model/type", "Unigram") == "2: t: token model \"Unigram\"; poslab reads only BPE with merges");
   CHECK(refused("/normalizer", {{"type", "Lowercase"}}) ==
         "2: t: the normalizer \"Lowercase\" is not known; poslab reads those of LLaMA and its relatives");
   CHECK(holds(refused("/pre_tokenizer", {{"type", "Whitespace"}}), "t: the pre_tokenizer \"Whitespace\" is not known"));

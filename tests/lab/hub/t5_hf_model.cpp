@@ -151,7 +151,7 @@ TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spie
   CHECK(holds(refused("/normalizer/precompiled_charsmap", "?"), "its precompiled_charsmap is not base64"));
   CHECK(holds(refused("/added_tokens/3/lstrip", true), ": the added token \"<extra_id_9>\" has lstrip"));
   CHECK(holds(refused("/model/unk_id", 1000), ": \"unk_id\" is 1000; it must be a token's number"));
-  CHECK(holds(refused("/model/byte_fallback", true), "with byte_fallback"));
+  CHECK(holds(refused("/model/byte_fallback", true), ": a token model with \"byte_fallback\" is not read"));
   CHECK(holds(refused("/post_processor/special_tokens/<~1s>/ids", {7}),
               ": it puts the tokens 7 after a text, and the"));
 }
