@@ -43,7 +43,7 @@ void list_artifacts() {
   }
 }
 
-// Writes a plan of the trainings for each kind of model. A plan's file has no tests: the command without --plan runs
+// Writes a plan of the runs for each kind of model. A plan's file has no tests: the command without --plan makes
 // them.
 void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans, const sweep::SweepFolder& runs) {
   if (plans.empty())

@@ -6,7 +6,7 @@
     schemes     steps a second of every encoding
     tests       every test case in a process of its own, side by side
     naive       the kernels of cuda/naive compared with the fast ones
-    population  eight trainings one after the other, and as a population of eight
+    population  eight runs one after the other, and as a population of eight
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
     bench       steps compared with PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
     train       Reverse String with relative positions, sequential and randomized; resumes where it was stopped
@@ -188,7 +188,7 @@ def population(stage, _):
         start = time.monotonic()
         status, said = stage.run([stage.bin / "poslab", "sweep", "run", plan, "--out", run, "--population", count])
         seconds = time.monotonic() - start
-        what = f"steps/s of eight trainings of {steps} steps, relative, {count} at a time"
+        what = f"steps/s of eight runs of {steps} steps, relative, {count} at a time"
         rate = round(8 * steps / seconds)
         figure, details = str(rate) if status == 0 else "FAILED", f"{seconds:.1f} s; {tail(said)}"
         stage.row(what, figure, details, at_once=count, steps=rate)

@@ -88,7 +88,7 @@ void refuse_without_effect(const RunSpec& c, const Settings& typed) {
   const auto is_typed = [&](const Option& o) {
     return std::any_of(typed.begin(), typed.end(), [&](const auto& s) { return s.first == o.name; });
   };
-  // A sweep sets every option of its trainings, and its grid may vary one that some of them do not use.
+  // A sweep sets every option of its runs, and its grid may vary one that some of them do not use.
   if (std::all_of(all.begin(), all.end(), [&](const Option& o) { return c[o.name].empty() || is_typed(o); })) return;
   for (const Option& o : all) {
     if (c[o.name] == o.standard || !is_typed(o)) continue;

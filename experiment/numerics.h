@@ -1,4 +1,4 @@
-// The numerics number: a checksum of the bits of a few small trainings. Two results of one instruction set can be
+// The numerics number: a checksum of the bits of a few small training runs. Two results of one instruction set can be
 // compared digit by digit only if their programs have the same number. The committed ones are in
 // experiment/numerics.def; a test compares the program with them, so that they change only on purpose. Bits depend on
 // the instruction set, the compiler and the C library's functions, not on the number of threads.

@@ -1,4 +1,4 @@
-// The state of a training between two steps, which is also that of a checkpoint.
+// The state of training between two steps, which is also that of a checkpoint.
 #pragma once
 #include "core/backend.h"
 #include "experiment/config.h"

@@ -75,7 +75,7 @@ inline void end_long_calls() {
 template <class Work>
 auto long_call(const Work& work) {
   if (within_long_call())
-    bad_input("this was called from inside a training or a check; call it before or afterwards");
+    bad_input("this was called from inside a training run or a check; call it before or afterwards");
   if (all_long_calls().python_ends) bad_input("Python is shutting down; train or check before that");
   const LongCallBegun begun;
   constexpr std::chrono::milliseconds look(50), patience(1000);

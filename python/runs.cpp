@@ -33,7 +33,7 @@ std::string shown(bool progress, const Work& work) {
 }
 
 // Trains with work(trace), and returns the tensors that the trace captured in the last step, on the CPU: they are
-// copied before another training may begin on the GPU.
+// copied before another run may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Asked asked(said);

@@ -9,7 +9,7 @@ namespace poslab::python {
 
 // None captures the match. The result of a function (name, x), a tensor of x's shape, replaces x; None leaves x.
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
-// The functions may be called from threads without the GIL, as in a training, and pass on exceptions of Python. On a
+// The functions may be called from threads without the GIL, as in training, and pass on exceptions of Python. On a
 // GPU they get copies, and a replacement that would need a gradient throws BadInput. Logits are for all queries.
 struct Asked {
   explicit Asked(const TraceLike&);

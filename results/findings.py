@@ -14,7 +14,7 @@ def agreement(path):
 
 
 def seconds_of(what, steps_more, a_step=None, tests=1):
-    """Processor time of trainings that did not record it, from short runs (costs.csv): for a number of further steps,
+    """Processor time of runs that did not record it, from short runs (costs.csv): for a number of further steps,
     each as long as those between the two runs of a_step, and a number of tests."""
     few, *_, many = table("costs.csv", what=a_step or what)
     step = (many["seconds"] - few["seconds"]) / (many["steps"] - few["steps"]) / few["trained"]
@@ -27,7 +27,7 @@ REROPE = ("su2023:claims, one seed", 5 * 1470)
 
 def about(seeds, of):
     trained = seeds * table("costs.csv", what=of[0])[0]["trained"]
-    return f"{trained} trainings, about {seeds * seconds_of(*of) / 3600:.1f}"
+    return f"{trained} runs, about {seeds * seconds_of(*of) / 3600:.1f}"
 
 
 # -- 1: randomized positions -------------------------------------------------------------------------------------------
@@ -173,9 +173,9 @@ su_claims = column("su2023-tiny/claims.csv", "verdict")
 def cost_of_far():
     (methods,) = (a["methods"] for a in asked("su2023-tiny")["artifacts"] if a["name"] == "su2023:far")
     seeds, steps = asked("su2023-tiny")["seeds"], int(asked("su2023-tiny")["options"]["steps"])
-    trainings = len({m["model"] for m in methods}) * seeds
-    spent = seconds_of("su2023:far, a test", trainings * steps, REROPE[0], len(methods) * seeds)
-    return f"{trainings} trainings, about {spent / 3600:.1f}"
+    runs = len({m["model"] for m in methods}) * seeds
+    spent = seconds_of("su2023:far, a test", runs * steps, REROPE[0], len(methods) * seeds)
+    return f"{runs} runs, about {spent / 3600:.1f}"
 
 
 # -- 5: every scheme ---------------------------------------------------------------------------------------------------

@@ -103,9 +103,9 @@ def variants(name):
 
 
 def population():
-    """Eight trainings one after the other, and as one population."""
+    """Eight runs one after the other, and as one population."""
     steps = {r["at_once"]: r["steps"] for r in stage("population")["rows"]}
-    return [f"- One training at a time: {steps[1]:,} steps a second. Eight at a time: {steps[8]:,}, "
+    return [f"- One run at a time: {steps[1]:,} steps a second. Eight at a time: {steps[8]:,}, "
             f"{steps[8] / steps[1]:.1f} times as many. Commit {stage('population')['commit']}."]  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def runs_of(numbers):
 
 
 def experiments():
-    """The trainings of each folder."""
+    """The runs of each folder."""
     rows = []
     for folder in folders():
         of = page(folder)
@@ -123,8 +123,8 @@ def seconds(folder, **wanted):
 
 
 def cut():
-    """Missing results and their cost on one core: the number of trainings, and their seconds at the mean time of
-    similar trainings."""
+    """Missing results and their cost on one core: the number of runs, and their seconds at the mean time of
+    similar runs."""
     per = {task: seconds("table1-tiny", task=task) for task in by("task", done("table1-tiny"))}
     four, tiny, eleven = sum(per[task] for task in TASKS), mean(per.values()), 11
     total = {folder: 3600 * page(folder)["hours"] for folder in folders()}
@@ -154,7 +154,7 @@ def cut():
         ("At the paper's size: table 1, 2 million steps, ten seeds, three rates, 15 tasks", 15 * 11 * 30,
          15 * 11 * 30 * seconds("ruoss2023-example") * 2e6 / 10001),
     ]  # fmt: skip
-    return markdown(["not done", "trainings", "core-hours"],
+    return markdown(["not done", "runs", "core-hours"],
                     [[what, f"{number:,}", f"{seconds / 3600:,.1f}"] for what, number, seconds in rows])  # fmt: skip
 
 

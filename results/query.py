@@ -83,7 +83,7 @@ def done(folder, **wanted):
 
 @functools.cache
 def page(folder):
-    """The page.json of a folder, by poslab.papers: its title, its tables, and its trainings."""
+    """The page.json of a folder, by poslab.papers: its title, its tables, and its runs."""
     return json.loads((HERE / folder / "page.json").read_text())
 
 
@@ -100,7 +100,7 @@ def asked(folder):
 def cost(folder):
     """The cost of a command, in hours of one core."""
     trained = page(folder)
-    return f"{trained['done']} trainings, {trained['hours']:.1f}"
+    return f"{trained['done']} runs, {trained['hours']:.1f}"
 
 
 @functools.cache

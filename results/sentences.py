@@ -16,7 +16,7 @@ from query import HERE, ROOT, by, done, folders, mean, one, page, table, whole
 
 
 def demo():
-    """README.md's sentences on docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
+    """README.md's sentences on docs/demo.csv, which `poslab demo` wrote, and on further runs."""
     lines = by("series", table("../docs/demo.csv"))
     last, plain, randomized = lines["chance"][-1]["x"], "positions=sequential", "positions=randomized"
     means = {name: f"{100 * mean(r['y'] for r in line if r['x'] > 20):.0f} %" for name, line in lines.items()}
@@ -30,7 +30,7 @@ def demo():
                  for name in (plain, randomized))  # fmt: skip
     sets, seeds = ({r[name] for r in trials} for name in ("isa", "seed"))
     yield (
-        f"In {len(trials)} such trainings, with {len(seeds)} seeds on {len(sets)} instruction sets, plain positions "
+        f"In {len(trials)} such runs, with {len(seeds)} seeds on {len(sets)} instruction sets, plain positions "
         f"scored {min(low):.0f} to {max(low):.0f} %, and randomized ones {min(high):.0f} to {max(high):.0f} %."
     )
 
@@ -61,7 +61,7 @@ def results():
 
 SENTENCES = {"README.md": (demo, speeds, results)}
 
-# Only these figures may be typed on the pages, because they are not measurements: settings of trainings and tests,
+# Only these figures may be typed on the pages, because they are not measurements: settings of runs and tests,
 # names, and quotations of sources.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",

@@ -1,4 +1,4 @@
-// Step 8: Adam, and a training that learns. core/cpu/adam.cpp, nn/adam.cpp, examples/rope.cpp
+// Step 8: Adam, and a model that learns. core/cpu/adam.cpp, nn/adam.cpp, examples/rope.cpp
 #define main program_of_the_spine
 #include "examples/rope.cpp"
 #undef main
@@ -207,7 +207,7 @@ CASE("one step of training") {
         {{"the gradients of the last step are still there: clear_grads() first", twice}});
 }
 
-CASE("a training that learns") {
+CASE("a model that learns") {
   clear_tape();
   Small small;
   double last = 0;

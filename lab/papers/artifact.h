@@ -28,7 +28,7 @@ struct Artifact {
   std::function<Trials(const Choices& defaults)> trials = nullptr;  // null: nothing is trained for it
   // in place of `trials` and `measured`, for a source that is not a sweep (models.h)
   ModelSource (*models)(const ModelRequest&) = nullptr;
-  // Trainings of a second stage, chosen by the results of the first, and none until the first is done. Both stages are
+  // Runs of a second stage, chosen by the results of the first, and none until the first is done. Both stages are
   // drawn together.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // whether its runs differ in kind from its source's, so that it must be requested by name

@@ -1,4 +1,4 @@
-// The model whose weights a training begins with, in place of random ones (the option `from`): a run of the same kind
+// The model whose weights a run begins with, in place of random ones (the option `from`): a run of the same kind
 // or, for kinds that read a text, a checkpoint of the Hugging Face form. The new run takes over the origin's tokens,
 // and its options unless it sets others; shares such as 0.5L and 1L in its encoding refer to the origin's trained
 // length. Only the parameters of the encoding and the temperature may differ. The new run folder has

@@ -25,7 +25,7 @@ struct AtWork {
 std::string unread_positions(const Chosen<Scheme>&, const Chosen<Sampler>&);
 // A line for each setting without effect: of the scheme, the sampler or the temperature.
 std::vector<std::string> unreached(const AtWork&);
-// Notes on a training and its test. inherited: the options of the run that it begins with, which get no notes.
+// Notes on a run and its test. inherited: the options of the run's origin, which get no notes.
 std::vector<std::string> unreached(const RunSpec&, const Settings& inherited = {});
 // Writes the lines to the log of this thread: stderr, except in a sweep's worker.
 void tell_unreached(const AtWork&);

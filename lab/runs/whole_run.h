@@ -32,7 +32,7 @@ struct Tested {
 Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool force = false,
                 const Kind* of = nullptr);
 
-// Names the first length whose loss is NaN or infinite. After a training this is only a note, because the training
+// Names the first length whose loss is NaN or infinite. After training this is only a note, because training
 // itself succeeded; after a separate test it throws.
 void check_finite(const Results&, bool after_training);
 

@@ -1,4 +1,4 @@
-"""Positional encodings and length generalization: the engine, its encodings, tasks and trainings, from Python.
+"""Positional encodings and length generalization: the engine, its encodings, tasks and training, from Python.
 
     import poslab as pl
     x = pl.Tensor([[1.0, 2.0]], requires_grad=True)

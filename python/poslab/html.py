@@ -35,7 +35,7 @@ def of_tensor(x):
 
 
 def of_run(path, result, tested):
-    """The options of a run, and the rows of its test; result is None before the training has ended."""
+    """The options of a run, and the rows of its test; result is None before training has ended."""
     names = ("task", "encoding", "positions", "parameters", "steps", "paper_score", "steps_per_second")
     facts = [(name.replace("_", " "), result[name]) for name in names if (result or {}).get(name) is not None]
     head = f"<div>Run <code>{escape(path)}</code>{'' if result else ', without a result yet'}</div>"

@@ -98,7 +98,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
     the run. progress: whether stderr shows a bar. trace: a dict of patterns and functions, as for a Model, here for
     activations and updates in every step. An update, such as "update.head.w", is the term that a step adds to a
     parameter. A pattern with None for a function keeps its matches of the last step in `seen` of the Run. An exception
-    in a function ends the training. On a GPU functions may replace only updates. Returns a Run."""
+    in a function ends training. On a GPU functions may replace only updates. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; name the option, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")

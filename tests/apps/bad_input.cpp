@@ -164,7 +164,7 @@ TEST_CASE("bad input: every line of tests/apps/bad_input.txt is answered by one 
     CAPTURE(row.command);
     CAPTURE(answer);
     CHECK(WEXITSTATUS(raw) == row.status);
-    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // the estimate of a training is not printed
+    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // a run's estimate is not printed
     CHECK(answer.starts_with("poslab: "));
     CHECK(holds(answer, row.words));
     CHECK(!std::filesystem::exists(folder / "new"));  // the folder where new runs would go

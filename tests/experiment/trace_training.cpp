@@ -15,7 +15,7 @@ using namespace poslab;
 
 namespace {
 
-// A training that runs step by step.
+// A model that is trained step by step.
 struct Training {
   Params params;
   Adam* adam;

@@ -216,8 +216,8 @@ class MakesInside(pl.Encoding):
     (BiasOfNaN, ValueError, r"biasofnan: the bias of scores\(\), of shape .*, has a NaN; 0 adds nothing"),
     (GoesBack, ValueError, "depends on nothing"), (Leaves, SystemExit, "3"),
     (LearnsTwice, ValueError, "there is a parameter .*bias already"), (LearnsNothing, ValueError, "must be positive"),
-    (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside a training"),
-    (ChecksInside, ValueError, "called from inside a training"), (MakesInside, ValueError, "another call is running")])
+    (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside a training run"),
+    (ChecksInside, ValueError, "from inside a training run"), (MakesInside, ValueError, "another call is running")])
 def test_what_goes_wrong_inside_reaches_the_caller(encoding, error, words, tmp_path):
     with pytest.raises(error, match=words):
         pl.train(encoding=encoding, out=tmp_path / "run", **TINY)

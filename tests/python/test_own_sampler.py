@@ -77,7 +77,7 @@ class TrainsInDraw(pl.Sampler):
 
 
 def test_a_sampler_must_not_train(tmp_path):
-    with pytest.raises(ValueError, match="called from inside a training or a check"):
+    with pytest.raises(ValueError, match="called from inside a training run or a check"):
         pl.train(out=tmp_path / "run", **{**TINY, "positions": TrainsInDraw})
 
 

@@ -200,7 +200,7 @@ class MakesInside(pl.Task):
         return type("Another", (pl.Task,), {})
 
 
-@pytest.mark.parametrize("task, words", [(TrainsInside, "called from inside a training"),
+@pytest.mark.parametrize("task, words", [(TrainsInside, "called from inside a training run"),
                                          (MakesInside, "another call is running")])
 def test_what_must_not_be_done_inside(task, words, tmp_path):
     with pytest.raises(ValueError, match=words):

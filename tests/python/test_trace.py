@@ -1,4 +1,4 @@
-"""Traces of trainings: Python functions see and replace updates of parameters, or the updates are kept."""
+"""Traces of training: Python functions see and replace updates of parameters, or the updates are kept."""
 
 import json
 import re

@@ -554,7 +554,7 @@ if [[ -c /dev/full ]]; then
   done
 fi
 # If stderr is not read, the work goes on and ends with its usual status.
-unheard() {   # RUN HOW: a training, its test and its report
+unheard() {   # RUN HOW: a run, its test and its report
   local status=0
   { "$program" train "${toy[@]}" --steps 20 --out "$1" && "$program" eval "$1" --lengths 1:3 &&
     "$program" report "$1" -o "$1.html"; } > /dev/null || return

@@ -201,7 +201,7 @@ export class Lane {
   }
   #use(engine) {
     this.engine = engine;
-    // Without `about` a training is about to begin: until then messages come from the previous model.
+    // Without `about`, training is about to begin: until then messages come from the previous model.
     const on = (event, hear) => engine.on(event, said => this.about && hear(said));
     on('steps', ({steps}) => {
       this.log.push(...steps);
@@ -253,7 +253,7 @@ export class Lane {
   async load(bytes, name) {
     const engine = await this.open();
     const about = await engine.call('load', bytes, name);
-    this.#beginning = {};  // a training that is about to begin has lost its model
+    this.#beginning = {};  // training that is about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     this.#forget();
     Object.assign(this, {about, made: lane_of(about.config), status: 'paused', plan: plan_of(about.done, lengths)});

@@ -66,7 +66,7 @@ export function start_view(app) {
         state.guess === ''          ? 'First guess. Then drag, or use the arrow keys.' :
                                       `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.`;
     if (limit < FAR) return void (verdict.textContent = '');
-    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // recorded lanes, even after new trainings
+    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // recorded lanes, even after new runs
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', which is right' : `; it is ${count}`}. ` :

@@ -25,7 +25,7 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml", error);
 }
 
-// Whether a file of JSON lines is the log of a training or sweep, and not a plan.
+// Whether a file of JSON lines is the log of a run or sweep, and not a plan.
 bool is_a_log(const fs::path& path) {
   const fs::path name = path.filename();
   return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||

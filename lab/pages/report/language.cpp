@@ -242,7 +242,7 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
     for (const Line& line : g.lines) runs += line.runs.size();
     const auto untrained = [](const Line& line) { return line.first().training.empty(); };
     if (std::all_of(g.lines.begin(), g.lines.end(), untrained)) continue;
-    if (!texts && i) continue;  // a T5 learns all its tasks in one training
+    if (!texts && i) continue;  // a T5 learns all its tasks in one run
     Chart loss = loss_chart(g, fmt::format("loss{}", i));
     loss.caption = texts ? fmt::format("**{}.** Mean cross-entropy of a training batch. ", heading(g))
                          : "Mean cross-entropy of a training step, whose contexts grow at first. ";

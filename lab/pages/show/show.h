@@ -1,4 +1,4 @@
-// The effects of schemes and samplers as matrices, curves and tables, without a model or a training. `poslab show`
+// The effects of schemes and samplers as matrices, curves and tables, without any model or training. `poslab show`
 // prints, draws or saves them.
 #pragma once
 #include <cstdint>

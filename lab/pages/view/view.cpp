@@ -284,7 +284,7 @@ Subject open(const std::string& folder, const Options& options) {
   check("--heads", options.heads, s.heads);
   for (const int64_t step : options.steps)
     if (!std::count(s.steps.begin(), s.steps.end(), step))
-      bad_input("--steps {}: {} has checkpoints of steps {}; a training with --keep-checkpoints keeps all", step,
+      bad_input("--steps {}: {} has checkpoints of steps {}; a run with --keep-checkpoints keeps all", step,
                 folder, fmt::join(s.steps, ", "));
   if (!options.steps.empty()) s.steps = options.steps;
   return s;

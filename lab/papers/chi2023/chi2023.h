@@ -1,4 +1,4 @@
-// Trainings and measurements behind the second source (Chi, Fan, Rudnicky 2023; spec C.2), which
+// Runs and measurements behind the second source (Chi, Fan, Rudnicky 2023; spec C.2), which
 // python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature corrects it. The
 // paper's models are Flan-T5; ours is a small T5 that learns the paper's tasks as symbols (tasks/retrieval), and for
 // comparison the same with RoPE, ALiBi or a learned table.

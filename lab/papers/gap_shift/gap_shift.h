@@ -1,4 +1,4 @@
-// Trainings and measurements behind the artifacts of the gap shift, which python/poslab/papers/gap_shift.py
+// Runs and measurements behind the artifacts of the gap shift, which python/poslab/papers/gap_shift.py
 // draws. Randomized positions keep the positions of longer strings in distribution, but not the gaps between
 // neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. So length, gap and pool depend on each
 // other: a longer string with the gaps of a shorter one needs a larger pool.

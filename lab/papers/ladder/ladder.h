@@ -1,6 +1,6 @@
 // The ladder: encodings meant to score above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
 // ladder.toml, which travels inside the program, has the candidates, the rules that choose and judge them, and the
-// expectations; it was committed before the first training. Here are the trials of both stages;
+// expectations; it was committed before the first run. Here are the trials of both stages;
 // python/poslab/papers/ladder.py judges and draws.
 #pragma once
 #include "lab/papers/artifact.h"

@@ -7,7 +7,7 @@
 namespace poslab::sweep {
 
 // Whether the columns of two tables of accuracy by length have equal digits; if not, `said` names the lengths, then
-// other differences between the trainings: commit, instruction set, numerics, processor.
+// other differences between the runs: commit, instruction set, numerics, processor.
 struct Repeated {
   bool equal;
   std::string said;

@@ -87,7 +87,7 @@ std::string SweepFolder::other_input(const Plan& plan, const Trial& t) const {
       const std::string then = input_read(done, of);
       if (then.empty()) continue;
       try {
-        // A training that has begun continues from its own folder, even if its origin is gone.
+        // A run that has begun continues from its own folder, even if its origin is gone.
         const bool begun = of.option == std::string("from") && fs::exists(run(t) + "/" + of.file);
         const std::string now = begun ? of.then(run(t)) : of.now(t);
         if (now.empty() || now == then) break;

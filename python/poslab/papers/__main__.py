@@ -1,5 +1,5 @@
 """python -m poslab.papers FOLDER [--figures svg,pdf,png,pgf,csv] [--width MM]: draws what is in FOLDER/about.json and
-FOLDER/kept.jsonl. `poslab reproduce` calls it after its trainings."""
+FOLDER/kept.jsonl. `poslab reproduce` calls it after its runs."""
 
 import argparse
 import importlib

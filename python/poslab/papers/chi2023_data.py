@@ -1,4 +1,4 @@
-"""The results of chi2023's trainings, by seed: answers, losses, alignments; and the verdicts of its tables, with their
+"""The results of chi2023's runs, by seed: answers, losses, alignments; and the verdicts of its tables, with their
 cells and sentences."""
 
 import pandas as pd

@@ -82,7 +82,7 @@ class Claim:
     text: str
     difference: str
     tasks: list
-    value: Callable  # from a training's options and a task
+    value: Callable  # from a run's options and a task
     within: float = 0
 
 

@@ -58,7 +58,7 @@ class Trials:
         return some
 
     def origin(self):
-        """The number of finished trainings, their seeds, commits and numerics (null: not recorded), and their hours on
+        """The number of finished runs, their seeds, commits and numerics (null: not recorded), and their hours on
         one core."""
         models = {method["model"] for one in self.about["artifacts"] for method in one.get("methods", [])}
         asked = self.asked[self.asked["model"].isin(models)] if models else self.asked

@@ -154,7 +154,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
   CHECK(read_file(again + "/maps/0/20/overview.js") == read_file(out + "/maps/0/20/overview.js"));
 }
 
-TEST_CASE("view: a training with kept checkpoints keeps them after a stop, too, and its run has the same bits") {
+TEST_CASE("view: a run with kept checkpoints keeps them after a stop, too, and has the same bits") {
   const TemporaryFolder folder;
   Program plain(folder, "train" + tiny_options() + " --out " + folder / "plain");
   REQUIRE(plain.status() == 0);

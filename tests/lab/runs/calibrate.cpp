@@ -1,4 +1,4 @@
-// `poslab calibrate`: a head's kept biases, against a slow formula; two trainings, the second with the first's biases.
+// `poslab calibrate`: a head's kept biases, against a slow formula; two runs, the second with the first's biases.
 #include <cmath>
 #include <map>
 

@@ -36,7 +36,7 @@ std::string with_replaced(std::string text, const std::string& old, const std::s
 
 }  // namespace
 
-TEST_CASE("checkpoint: a training whose loops grow with the length continues bit for bit") {
+TEST_CASE("checkpoint: a run whose loops grow with the length continues bit for bit") {
   const RunSpec c(configure(overlaid(all_choices(), {{"task", "parity_check"}, {"encoding", "rope"}, {"layers", "1"}},
                                      {{"heads", "2"}, {"d_model", "16"}, {"batch", "4"}, {"train_length", "6"},
                                       {"loops", "length"}, {"steps", "20"}})));

@@ -1,4 +1,4 @@
-// Trainings of every kind that begin with the weights of another model (lab/runs/origin.h).
+// Runs of every kind that begin with the weights of another model (lab/runs/origin.h).
 #include "lab/runs/origin.h"
 
 #include <filesystem>

@@ -216,7 +216,7 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   }
   CHECK(holds(run_in(folder, "eval " + run + "/checkpoints/10.safetensors", 2),
               "/checkpoints/10.safetensors is a kept checkpoint of the run "));
-  // A training does not go on if earlier lines are missing.
+  // A run does not go on if earlier lines are missing.
   fs::copy(run, folder / "earlier", fs::copy_options::recursive);
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",
            fs::copy_options::overwrite_existing);

@@ -106,7 +106,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk during training: nothing is lost, and
   CHECK(holds(complete.output(), "is complete: 2500 steps"));
 }
 
-TEST_CASE("two trainings that begin at once in one folder: the second leaves it to the first") {
+TEST_CASE("two runs that begin at once in one folder: the second leaves it to the first") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/config.toml";
   std::filesystem::create_directory(partial);                      // as if another process worked in it
@@ -235,7 +235,7 @@ TEST_CASE("help, lists and version") {
     CHECK_MESSAGE(holds(train.output(), dashed(o.option.name)), o.option.name);
 }
 
-TEST_CASE("a training prints the mean loss and accuracy since its last line") {
+TEST_CASE("training prints the mean loss and accuracy since its last line") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", log = folder / "log";
   // One slot of each string is scored, so all steps have equal weight.

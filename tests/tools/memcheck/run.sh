@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: tests/tools/memcheck/run.sh FOLDER [PATTERN]
-# Runs poslab under valgrind's memcheck, which reports uses of unwritten memory, wrong addresses and leaks: a training
+# Runs poslab under valgrind's memcheck, which reports uses of unwritten memory, wrong addresses and leaks: a run
 # of each kind, its evaluation, the texts that it writes, its pages, and all ops. FOLDER has poslab_memcheck and
 # poslab_memcheck_ops. With PATTERN, only the checks whose names match it run. Ends with a line that ./dev test counts.
 set -uo pipefail
@@ -28,7 +28,7 @@ may 'planted: the place past a buffer is written' reported 'the place past*'
 
 strings=(train --task even_pairs --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16 --batch 8
          --train-length 8 --eval-lengths 1:12 --eval-samples 8 --steps 10)
-may 'strings: a training' clean "${strings[@]}" --encoding relative --dropout 0.1 --threads 1 --out strings
+may 'strings: a training run' clean "${strings[@]}" --encoding relative --dropout 0.1 --threads 1 --out strings
 may 'strings: on two threads' clean "${strings[@]}" --encoding rope --threads 2 --out two
 baseline() { POSLAB_ISA=baseline clean "$@"; }
 may 'strings: with the baseline kernels' baseline "${strings[@]}" --encoding alibi --out baseline
@@ -44,7 +44,7 @@ mkdir texts
 for n in {1..30}; do seq $((n * n)) $((n * n + 200)) > "texts/$n.txt"; done
 words=(lm train --text texts --layers 1 --heads 2 --key-heads 1 --d-model 16 --d-ff 24 --batch 4 --train-length 16
        --eval-times 1/2 --eval-samples 2 --merges 20 --steps 5)
-may 'lm: a training' clean "${words[@]}" --out language
+may 'lm: a training run' clean "${words[@]}" --out language
 may 'lm: with gated units' clean lm train --unit gau --text copy_grammar --layers 2 --d-model 16 --d-ff 32 --batch 4 \
   --train-length 16 --eval-times 2 --eval-samples 2 --steps 4 --out units
 may 'lm: an evaluation' clean lm eval language --encoding rerope:window=8 --temperature log_n:length=16,only_longer \
@@ -57,7 +57,7 @@ may 'lm: a Gemma' clean lm generate --hf "$source/tests/data/huggingface/gemma3"
 
 finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24
          --tokens 64 --train-length 24 --eval-lengths 24/32 --eval-samples 4 --steps 5)
-may 't5: a training' clean "${finding[@]}" --out finding
+may 't5: a training run' clean "${finding[@]}" --out finding
 may 't5: an evaluation' clean t5 eval finding --temperature constant:tau=0.5 --lengths 48 -o sharp.csv
 may 't5: an answer' clean t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
 may 't5: an external checkpoint, with beams' clean t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sets each option of `poslab train`, `lm train`, `t5 train` and `decoder train`, and of each encoding, sampler and
-temperature, to another value, one at a time, in a training of a few steps. If metrics.jsonl, eval.csv and all numbers
+temperature, to another value, one at a time, in a run of a few steps. If metrics.jsonl, eval.csv and all numbers
 of the checkpoint are unchanged to the byte, the program must say so: on stderr, or by a condition in the option's help.
 Prints the settings that silently change nothing, and exits with 1 if there are any.
 
