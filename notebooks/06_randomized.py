@@ -122,7 +122,7 @@ ax.legend(fontsize="small", ncols=4, loc="upper center");
 # ## How large a pool?
 #
 # **Predict.** The test has up to 60 slots, so a pool of 32 is too small for it. Of the pools 64, 128 and 2048, which
-# will be best after this short training, and why might a huge pool be bad?
+# will be best after this short run, and why might a huge pool be bad?
 
 # %%
 pools = {f"pool of {n}": train(f"pool {n}", positions=sampler(max_position=n), steps=300) for n in (64, 128, 2048)}

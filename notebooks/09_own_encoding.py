@@ -199,7 +199,7 @@ pl.plot_lengths(runs).legend(fontsize="small", loc="center left", bbox_to_anchor
 # <details><summary>What came out</summary>
 #
 # Between lengths 6 and 20 it is. On shorter strings it is worse than the fixed slope. Why? **Be careful with such
-# curves.** This was one seed, one task and a short training. Two of these lines may well change places with
+# curves.** This was one seed, one task and a short run. Two of these lines may well change places with
 # another seed. A claim needs several seeds and an interval for the difference; `poslab sweep` and `poslab compare` make
 # them.
 #

@@ -17,11 +17,11 @@ CLAIMS = {  # of the sources; figures are in python/poslab/papers/published
     "rope": "23 and 24 % as it is (Su 2023)",
     "pi": "14 and 15 % as it is; needs training, but far less than RoPE (Su 2023)",
     "ntk": "39 and 51 % as it is, in the form `old`; needs no training (Su 2023)",
-    "yarn": "47 and 80 % as it is (Su, part 16); proposed with a short training (Peng et al. 2024)",
+    "yarn": "47 and 80 % as it is (Su, part 16); proposed with brief training (Peng et al. 2024)",
     "longrope": "its factors are searched (Ding et al. 2024); ours are not",
     "abf": "the base is raised, and the model trained on (Xiong et al. 2023)",
     "rerope": "48 and 78 % as it is; needs no training (Su 2023)",
-    "none": "DroPE: a short training at the same length is enough (Gelberg et al. 2025)",
+    "none": "DroPE: brief training at the same length is enough (Gelberg et al. 2025)",
 }
 TITLES = {"rope": "RoPE, as trained", "pi": "PI", "ntk": "NTK", "yarn": "YaRN", "longrope": "LongRoPE", "abf": "ABF",
           "rerope": "ReRoPE, window 64", "none": "DroPE: no positions"}  # fmt: skip

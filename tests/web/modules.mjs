@@ -264,7 +264,7 @@ test('the strip of the next counted length', () => {
   assert.deepEqual(strip_lengths(20).slice(0, 4), [5, 10, 20, 22]);
   assert.ok(tested_lengths(20).includes(20) && tested_lengths(1).every(n => n >= 1));
 });
-test('a long training is drawn as means of neighbours', () => {
+test('a long run is drawn as means of neighbours', () => {
   const log = Array.from({length: 900}, (_, n) => ({step: n + 1, loss: n % 3}));
   assert.equal(smoothed(log, 'loss').length, 300);
   assert.deepEqual(smoothed(log, 'loss')[0], [3, 1]);
