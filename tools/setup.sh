@@ -226,9 +226,8 @@ torch_venv() {
 site_ready() { needs site && python_module poslab_program && venv site; }
 
 spine() {   # [FOLDER [OPTION...]]: builds the files that docs/spine.md lists, and nothing else
-  local folder=${1:-build/spine}
-  needs spine && cmake -S cmake/spine -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${@:2}" &&
-    cmake --build "$folder"
+  needs spine && cmake -S cmake/spine -B "${1:-build/spine}" -G Ninja -DCMAKE_BUILD_TYPE=Release "${@:2}" &&
+    cmake --build "${1:-build/spine}"
 }
 
 # Links TARGET for systems with an older glibc than this one's, from the objects of the release or the ARM build.

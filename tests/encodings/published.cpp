@@ -80,7 +80,7 @@ Tensor computed(const Case& c, const Chosen<Scheme>& scheme) {
 }
 
 // The largest difference, relative to the largest golden magnitude or to 1 if that is larger.
-double difference(const Case& c, const Tensor& got) {
+double deviation(const Case& c, const Tensor& got) {
   const std::vector<double> expected = c.golden["values"];
   const bool pairs = c.expects != "embedding" && c.expects != "output", shifted = c.expects == "logits but for a row's";
   const double masked = c.expects == "weights" ? 0 : -INFINITY;
@@ -138,7 +138,7 @@ TEST_CASE("published: schemes compute what published code computes") {
       continue;
     }
     schemes.insert(scheme->name);
-    const double e = difference(c, computed(c, scheme)), tolerance = c.golden["tolerance"],
+    const double e = deviation(c, computed(c, scheme)), tolerance = c.golden["tolerance"],
                  allowed = std::max(tolerance, sizeof(real) == 4 ? 1e-5 : 1e-9);
     CHECK(e <= allowed);
     fmt::print("published {:32} {:.1e} of {:.0e}   {:40} {}\n", c.name, e, allowed, spelled, source);

@@ -11,20 +11,20 @@ using namespace poslab::test;
 
 namespace {
 
-Plan trials(const std::string& name, const std::string& size) { return all_trials(plan({{name}, size, {}, {}, {}})); }
+Plan trials_of(const char* name, const char* size) { return all_trials(plan({{name}, size, {}, {}, {}})); }
 
 }  // namespace
 
 TEST_CASE("gap shift: uniform trials are those of the first source") {
   std::set<std::string> known;
-  for (const Trial& t : trials("ruoss2023:table1", "tiny")) known.insert(t.id);
-  const Plan uniform = trials("gap_shift:grid", "tiny");
+  for (const Trial& t : trials_of("ruoss2023:table1", "tiny")) known.insert(t.id);
+  const Plan uniform = trials_of("gap_shift:grid", "tiny");
   CHECK(uniform.size() == 3 * 3 * 3);
   for (const Trial& t : uniform) CHECK(known.count(t.id));
-  CHECK(plan_lines(uniform) == plan_lines(trials("gap_shift:first", "tiny")));
-  CHECK(trials("gap_shift", "tiny").size() == 3 * 3 * 3 * 4);
-  CHECK(trials("gap_shift", "example").size() == 3 * 3 * 4 * 2);
-  CHECK(trials("gap_shift", "paper").size() == 3 * 3 * 4 * 10 * 3);
+  CHECK(plan_lines(uniform) == plan_lines(trials_of("gap_shift:first", "tiny")));
+  CHECK(trials_of("gap_shift", "tiny").size() == 3 * 3 * 3 * 4);
+  CHECK(trials_of("gap_shift", "example").size() == 3 * 3 * 4 * 2);
+  CHECK(trials_of("gap_shift", "paper").size() == 3 * 3 * 4 * 10 * 3);
 }
 
 TEST_CASE("gap shift: lengths, gaps and the scale of accuracies") {
