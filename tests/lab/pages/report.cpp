@@ -365,7 +365,7 @@ TEST_CASE("report: damaged input is refused, and an earlier report is kept") {
          "copy");
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");
-  broken("eval.csv", header, "no length");
+  broken("eval.csv", header, "no line below the header");
   broken("eval.csv", header + "1,1,1,0.1,512,0.5,0.5\n", "line 2");
   broken("eval.csv", header + "1,1.5,1,0.1,512,0.5,0.5,0.5\n", "line 2");
   broken("eval.csv", header + "2,1,1,0.1,512,0.5,0.5,0.5\n2,1,1,0.1,512,0.5,0.5,0.5\n", "line 3");

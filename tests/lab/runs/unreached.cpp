@@ -45,7 +45,7 @@ TEST_CASE("unreached: a length that no string exceeds, in training and at test")
   };
   begins({{"encoding", "yarn:dynamic,length=500"}}, "yarn:length=500,dynamic: length = 500 is not reached");
   begins({{"encoding", "hope_hf:length=100000"}}, "hope_hf:length=100000: length = 100000 is above all wavelengths");
-  begins({{"encoding", "clipped_rope:length=100000"}}, "clipped_rope:length=100000: length = 100000 exceeds all");
+  begins({{"encoding", "clipped_rope:length=100000"}}, "clipped_rope:length=100000: length = 100000 is above all");
   begins({{"encoding", "clipped_rope:length=100000,planes=2"}},
          "encoding = clipped_rope:length=100000,planes=2: length = 100000 changes nothing here");
   begins({{"positions", "interpolated:trained=500"}}, "interpolated:trained=500: trained = 500 is not reached");
