@@ -54,7 +54,7 @@ def results():
         whole(one("su2023-tiny/main.csv", "accuracy", method=method, length=length, set="plain"))
         for method, length in (("ReRoPE-w32", 64), ("ReRoPE-w32", 512), ("Baseline", 512))
     )
-    yield f"ReRoPE's accuracy on the next token rises from {first} to {last} %, while RoPE's falls to {rope}."
+    yield f"ReRoPE's accuracy on the next token rises from {first} to {last} %, while RoPE's falls to {rope} %."
     of, tasks = page("table1-tiny"), {r["task"] for r in done("table1-tiny")}
     yield f"All {len(tasks)} tasks, {of['done']} of {of['planned']} trials, are in results/table1-tiny"
 
