@@ -70,7 +70,7 @@ SETTINGS = (
     r"(at )?(128|512|4096) symbols|at (512|4096)|64 tokens|64 texts|a window of 32|n0",
     r"95 %|baseline of 100 %|2 points or more|0, 1, 2|15 tasks|p = 1",
     r"3 layers|width 64|3,000 steps|10,001( steps)?|2 million steps|2,000,000 steps|32 questions|200 questions",
-    r"100 points are|100 all right|above 100 % ends|where 100 %|unseen lengths, 21 to 100",
+    r"100 points are|100 all right|above 100 % ends|between 100 %|unseen lengths, 21 to 100",
     r"length 10 become|of length 80|best of 30|100 million parameters|these 0\.6",
     r"10-million-parameter|32 times|8 times and at 32|64 to 512 tokens|one of 512|those for 512",
     r"less than 90 %|from 30 on|0\.5 % of its steps",
