@@ -16,7 +16,7 @@ class Commands {
   // would take longer than the rest of the program's start.
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);
-  void declare_all();                      // declares untyped commands, too, for searches and for their help
+  void declare_all();                      // declares the other commands, too, for searches and for their help
   void act(const std::string& full_name);  // runs the chosen command; throws BadInput for an unknown one
 
  private:

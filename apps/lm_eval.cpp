@@ -67,7 +67,7 @@ struct Tests {
   Values repeats;  // notes on repeated samples, by part of the test
 };
 
-// Tests each encoding on the same texts. All encodings are checked before the first is tested. typed: typed options.
+// Tests each encoding on the same texts. All encodings are checked before the first is tested. typed: options given.
 Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settings typed, const std::string& again,
                bool force) {
   if (!encodings.empty()) typed.emplace_back("encoding", "");

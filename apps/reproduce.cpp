@@ -66,7 +66,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
     bad_input("{} takes neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
   for (const Artifact* a : all)
     if (a->models != all[0]->models)
-      bad_input("{} and {} are of two sources, each with its own runs; ask for one at a time", all[0]->name, a->name);
+      bad_input("{} and {} have two sources, each with its own runs; ask for one at a time", all[0]->name, a->name);
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
   if (w.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(w);

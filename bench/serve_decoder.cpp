@@ -33,7 +33,7 @@ struct CausalDecoder : Served {
             {"d_ff", s.d_ff}};
   }
   std::string size(int length) const override { return fmt::format("0+{}", length); }
-  json lengths(int) const override { bad_input("bench: a decoder trains on windows of one length; ask for steps"); }
+  json lengths(int) const override { bad_input("bench: a decoder trains on windows of one length; use `steps`"); }
 
   static int slots(const std::string& size) { return std::stoi(size.substr(size.find('+') + 1)); }
 

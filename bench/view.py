@@ -45,7 +45,7 @@ def made(folder):
     began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     print(subprocess.run([program, "view", folder / "run", "--length", "2048", "-o", folder / "view"], check=True,
                          capture_output=True, text=True).stdout.strip(), f"in {time.perf_counter() - began:.0f} s")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # the maximum of all children; training needs less
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # ru_maxrss: of the largest child, which is view
     print(f"memory at most {used.ru_maxrss * 1024 / 1e9:.2f} GB; CPU time "
           f"{used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime:.0f} s")
     return folder / "view/index.html"

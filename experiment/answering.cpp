@@ -134,7 +134,7 @@ struct Right {
 };
 
 StepResult result(const State&, const Questions& q, const StepOutcome& done) {
-  const int B = q.sequences(), O = q.outputs(), shown = int(done.shown.size()) / B;  // each string's last O count
+  const int B = q.sequences(), O = q.outputs(), shown = int(done.shown.size()) / B;  // the answer is the last O
   std::vector<int> answers;
   for (auto end = done.shown.begin() + shown; int(answers.size()) < B * O; end += shown)
     answers.insert(answers.end(), end - O, end);

@@ -43,7 +43,7 @@ Asked::Asked(const TraceLike& said) : trace(captures(said)) {
 
 void Asked::check_matched() const {
   if (idle_->empty()) return;
-  bad_input("trace: no activation is called \"{}\"; names() of the model has all, and in training each parameter has "
+  bad_input("trace: no activation is called \"{}\"; names() of the model lists all, and in training each parameter has "
             "an update, such as \"update.head.w\"", *idle_->begin());
 }
 

@@ -58,7 +58,7 @@ def bundled(entry):
 
         body = EXPORT.sub(r"\1 \2", IMPORT.sub(taken, text))
         if wrong := re.search(r"^(import|export)\b.*", body, re.M):
-            stop(f"{path.name} has the line {wrong[0]!r}; write import {{a, b}} from './x.mjs', export function f")
+            stop(f"{path.name} has {wrong[0]!r}; write import {{a, b}} from './x.mjs' or export function f")
         names = ", ".join(m[1] for m in EXPORT.findall(text))
         made.append(f"const {name[path]} = (() => {{\n{body}return {{{names}}};\n}})();\n")
     return "".join(made).replace("</script", r"<\/script")

@@ -109,7 +109,7 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
   const auto layers = [&](const Chosen<Sampler>& drawn) { return drawn->parts ? c.whole("layers") : 1; };
   return poslab::coverage({.scheme = c.scheme,
                            .causal = true,
-                           .done = s.trained_elsewhere ? 1 : s.adam.step,  // training is unknown: drawn as at test
+                           .done = s.trained_elsewhere ? 1 : s.adam.step,  // training is unknown: one draw counts
                            .training = [&](int64_t step) { return training_positions(c, step); },
                            .test = [&](int length, int) { return test_positions(c, length); },
                            .training_layers = layers(sampler(c)),

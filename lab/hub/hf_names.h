@@ -9,7 +9,7 @@ namespace poslab {
 
 // The rows [row, row + rows) of a tensor of all_rows; each number is (stored + plus) * times.
 struct HfPlace {
-  HfPlace(std::string tensor_, int row_ = 0, int all_rows_ = 0)  // NOLINT: implicit; the name alone is all of a tensor
+  HfPlace(std::string tensor_, int row_ = 0, int all_rows_ = 0)  // NOLINT: implicit; a name alone: the whole tensor
       : tensor(std::move(tensor_)), row(row_), all_rows(all_rows_) {}
   std::string tensor;         // "" for a parameter that the form lacks
   int row = 0, all_rows = 0;  // 0: the whole tensor

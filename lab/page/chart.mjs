@@ -16,7 +16,7 @@ export function frame_in(chart, box) {
 }
 
 function path(frame, chart, points, attributes, tip = '') {
-  let d = '', drawing = false;  // an empty value does not break the line
+  let d = '', drawing = false;  // a value that is not drawn breaks the line
   for (const [x, y] of points) {
     const seen = drawn(chart, y);
     if (seen) d += `${drawing ? 'L' : 'M'}${r(frame.x(x))} ${r(frame.y(y))}`;

@@ -157,7 +157,7 @@ std::vector<Planned> plan(const Request& request) {
   for (const auto& [option, names] : {std::pair("task", &request.tasks), {"encoding", &request.encodings}})
     for (const std::string& name : *names)
       if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return t.config()[option] == name; }))
-        tell(stderr, "--{}s {}: {} has no trial with it among these\n", option, name, fmt::join(request.what, " "));
+        tell(stderr, "--{}s {}: no chosen trial of {} has it\n", option, name, fmt::join(request.what, " "));
   return all;
 }
 

@@ -17,7 +17,7 @@ struct Size {
 const std::vector<Size>& all_sizes();
 const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 
-const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the order of its table 1
+const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in their table 1's order
 
 // The trials of `lists` and `also` at this size. For an option, `lists` takes precedence over `settings`, and these
 // over the size.

@@ -150,7 +150,7 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
       bad_input("preset = {} with from = {}: the run takes that model's options; leave out the preset, also in a "
                 "file of options, and set only the options that differ", value, o.path);
     if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // no shape shows the number of heads
-      bad_input("{} = {}: {} has {}, and the run takes over its {}; leave it out", name, value, o.path, o.config[name],
+      bad_input("{} = {}: {} has {}, and the new run keeps its {}; leave it out", name, value, o.path, o.config[name],
                 name == "merges" ? "tokens" : name);
   }
   return overlaid(kind.table(), o.settings, above);

@@ -1,6 +1,6 @@
 // Binary addition, least significant bit first.   1 1 2 1 -> 0 0 1 2 0      (3 + 1 = 4)
-//   y = bits of n + m, without zeros on top, then 2, then zeros to L + 1 slots           (spec B.2)
-// A single number (L <= 2) is its own sum; zero is the one bit 0.
+//   y = bits of n + m, without high zeros, then 2, then zeros to L + 1 slots             (spec B.2)
+// A single number (L <= 2) is its own sum; zero is a single 0.
 #include "tasks/all.h"
 #include "tasks/context_sensitive/two_numbers.h"
 

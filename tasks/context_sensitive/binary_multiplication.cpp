@@ -1,5 +1,5 @@
 // Binary multiplication, least significant bit first.   1 1 2 0 1 -> 0 1 1 2 0      (3 x 2 = 6)
-//   y = bits of n m, without zeros on top, then 2, then zeros to L slots                 (spec B.2)
+//   y = bits of n m, without high zeros, then 2, then zeros to L slots                   (spec B.2)
 // A single number (L <= 2) has no product: the code answers 2 for L = 1 and 0 2 for L = 2, whatever the input.
 #include "tasks/all.h"
 #include "tasks/context_sensitive/two_numbers.h"

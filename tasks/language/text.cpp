@@ -112,8 +112,8 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
   if (tokens < 1) bad_input("a window of {} tokens; ask for at least 1", tokens);
   if (all == 0)
     bad_input(
-        "no file has {} tokens: the longest (of {} read here) has {} bytes (a test reads one file in ten, or "
-        "the last tenth of a single one); use shorter windows, or a longer text",
+        "no file has {} tokens: the longest (of {} read here) has {} bytes; a test reads one file in ten, or "
+        "the last tenth of a single one: use shorter windows, or a longer text",
         tokens, text.files.size(), longest);
   for (int draw = 0; draw < 1000; ++draw) {
     int64_t at = int64_t(rng.uniform() * double(all));

@@ -31,7 +31,7 @@ struct Text {
 Text training_text(const Text&);
 Text test_text(const Text&);
 
-// A text whose files are the documents of this one: the stretches between separators that are not empty. A document
+// A text whose files are the documents of this one: the non-empty stretches between separators. A document
 // that the split of a single file cuts in two is left out. There are no files if the text has no separator.
 Text documents_of(const Text&, const std::string& separator);
 

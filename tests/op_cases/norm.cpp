@@ -48,7 +48,7 @@ const Cases layer_of_sum([](std::vector<OpCase>& all) {
     }
 });
 
-// z = h w + b, as at the end of a sub-layer. A GPU whose tiles hold whole rows computes both in one launch. Some rows
+// z = h w + b, as at the end of a sub-layer. A GPU whose tiles hold whole rows makes z and norm at once. Some rows
 // fill tiles and some do not: one tile, part of one, more than one.
 const Cases layer_of_product([](std::vector<OpCase>& all) {
   for (const auto& [rows, in, n] : {std::array{70, 9, 64}, {3, 40, 12}, {64, 64, 64}, {33, 5, 65}})

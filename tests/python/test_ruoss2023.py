@@ -273,7 +273,7 @@ def test_every_artifact_from_trained_runs(tmp_path):
     (run,) = [t["id"] for t in json.loads((out / "about.json").read_text())["trials"] if t.get("train_length") == 60]
     (out / "runs" / run / "tests.jsonl").unlink()
     again = reproduce(out, "ruoss2023:fig2", *words[1:], "--draw")
-    assert again.returncode == 0 and "--tasks reverse_string: ruoss2023:fig2 has no trial with it" in again.stderr
+    assert again.returncode == 0 and "--tasks reverse_string: no chosen trial of ruoss2023:fig2 has it" in again.stderr
     assert "This could not be drawn: cannot read " in (out / "fig2.md").read_text()
     (out / "runs" / run / "result.json").write_text('{"paper_score":"high"}')
     assert reproduce(out, "ruoss2023:fig2", *words[1:], "--draw").returncode == 0

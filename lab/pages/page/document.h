@@ -36,7 +36,7 @@ void append(json& list, const std::vector<json>& more);
 json folded(const char* summary, json part, bool open = false);
 
 // The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. A
-// {{name}} alone on a line is a part or a list of parts; after "## " a section, several or null; elsewhere words.
+// {{name}} alone on a line becomes one or more parts; after "## ", sections or nothing (null); elsewhere, words.
 json sections(std::string_view markdown, const std::map<std::string, json>& parts);
 
 std::string script_safe(const json& data);  // JSON that is safe inside <script>: no "<" in it

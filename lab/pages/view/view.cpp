@@ -65,8 +65,8 @@ class Folder {
     if (!(to << bytes) || (to.close(), !to)) failure("cannot write {}: {}", path, std::strerror(errno));
     written.bytes += double(bytes.size());
   }
-  // Writes the maps of these heads from the weights of a layer, (1, H, T, T); `at`: maps/RUN/STEP, and the layer's
-  // number. Appends their coarsest levels to `overview`.
+  // Writes these heads' maps from a layer's weights, (1, H, T, T), and appends their coarsest levels to `overview`.
+  // at: maps/RUN/STEP; layer: its number, from 1.
   void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
              std::vector<uint8_t>& overview);
   Written written{0, 0};

@@ -90,8 +90,8 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   Rng rng(stream(1, Purpose::tokens, 0));
   CHECK(
       refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
-      "2: no file has 10 tokens: the longest (of 1 read here) has 9 bytes (a test reads one file in ten, or "
-      "the last tenth of a single one); use shorter windows, or a longer text");
+      "2: no file has 10 tokens: the longest (of 1 read here) has 9 bytes; a test reads one file in ten, or "
+      "the last tenth of a single one: use shorter windows, or a longer text");
   CHECK(draw_window(c.text, Vocabulary(), 9, rng).tokens == Vocabulary().encode("nine byte"));
   // a file that is changed while it is open
   fs::resize_file(folder / "short.txt", 4);

@@ -166,7 +166,7 @@ TEST_CASE("from: misfits are refused by the option that differs") {
   CHECK(holds(refused(language_kind(), {{"layers", "3"}}), "2: layers = 3: " + a + " has 2, and so block2."));
   CHECK(holds(refused(language_kind(), {{"layers", "1"}}), "2: layers = 1: " + a + " has 2, and so block1."));
   CHECK(refused(language_kind(), {{"heads", "1"}}) ==
-        "2: heads = 1: " + a + " has 2, and the run takes over its heads; leave it out");
+        "2: heads = 1: " + a + " has 2, and the new run keeps its heads; leave it out");
   CHECK(holds(refused(language_kind(), {{"tied", "on"}}), "2: tied = on: " + a + " has off, and so head.w "));
   CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny with from = "));
   CHECK(holds(refused(language_kind(), {{"text", ""}}), " was trained on copy_grammar, and has other tokens; "));
