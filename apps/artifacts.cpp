@@ -99,8 +99,8 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
     for (const Trial& t : all) ids.insert(t.id);
     for (const Trial& t : read_plan(path))
       if (!ids.count(t.id))
-        bad_input("{} is the plan of another size or has more tables, tasks or encodings; name those, too, choose "
-                  "another --out, or draw what is there with --draw", path);
+        bad_input("{} is a plan of another size, or has further tables, tasks or encodings; request those, too, choose "
+                  "another --out, or draw its finished trials with --draw", path);
   }
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
@@ -123,7 +123,7 @@ ValueLists settings(const Making& m) {
   for (const std::string& s : m.sets)
     for (const auto& [name, list] : setting(s))
       if (const auto [at, first] = all.emplace(name, list); !first && at->second != list)
-        bad_input("--set {}: another --set differs on {}; give it once", s, name);
+        bad_input("--set {}: another --set gives {} another value; give it once", s, name);
   return all;
 }
 
@@ -200,7 +200,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   const std::string summary = reproduce::write(planned, request, m.out, command, m.figures, python);
   say_what_is_drawn(m, summary);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
-    failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",
+    failure("{} failed or could not be run; {}/README.md says why, and --retry tries failed ones again",
             counted(size_t(failed), "trial"), m.out);
 }
 

@@ -67,7 +67,7 @@ language::HfRun writer(const LmWords& w) {
     if (!w.device.empty()) asked.emplace_back("device", w.device);
     if (!w.length.empty() && w.encoding.empty() && w.positions.empty())
       bad_input(
-          "--length {} changes nothing: the model's own encoding and counted positions read no trained length; "
+          "--length {} changes nothing: the model's own encoding and counted positions depend on no trained length; "
           "give --encoding or --positions, too, or leave it out",
           w.length);
     language::HfRun run = language::open_hf_run(w.hf, asked, false);

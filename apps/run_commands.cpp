@@ -111,7 +111,7 @@ void test(const EvalWords& w, const Kind& kind) {
 void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required) {
   c->add_option("run", w.run, "the run folder")->required(required);
   for (const std::string& name : kind.tested) add_if_there(w.tested, c, kind, name, true);
-  c->add_option("--name", w.keep.name, "name of a test under other options than the run's (made from these)")
+  c->add_option("--name", w.keep.name, "name of a test under other options (the default is made from them)")
       ->type_name("NAME");
   c->add_option("-o,--out", w.keep.file, "a CSV file to write instead of one in the run folder")->type_name("FILE");
   add_if_there(w.tested, c, kind, "threads", false);

@@ -59,7 +59,7 @@ void ask_external(const T5Words& w) {
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty())
-    bad_input("of which sizes? Give --sizes 10/20/30, in the unit that `poslab explain retrieval` names");
+    bad_input("which sizes? Give --sizes 10/20/30, in the unit that `poslab explain retrieval` names");
   const Choices c = t5::configure(own);
   if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");

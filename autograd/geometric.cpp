@@ -19,7 +19,7 @@ Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   const int queries = z.dim(-2), keys = z.dim(-1);
   const bool causal = span.causal;
   if (span.key_lengths || span.offset != keys - queries)
-    bad_input("geometric: the queries are the last {} of {} slots, without padding; offset is {}{}, and must be {}",
+    bad_input("geometric: its queries must be the last {} of {} slots, without padding; offset is {}{}, and must be {}",
               queries, keys, span.offset, span.key_lengths ? " and there are key lengths" : "", keys - queries);
   Tensor a(z.shape(), z.device());
   run.geometric(a.data(), z.data(), side.data(), z.rows(), queries, keys, causal);

@@ -79,7 +79,7 @@ Tensor ExplicitWeights::statistics(const Heads& in, const Positions& p, const Sp
 }
 
 Tensor ExplicitWeights::logits(const Heads&, const Positions&, const Span&) const {
-  bad_input("an encoding with weights of its own has no logits; ask for its weights, or what it attends to");
+  bad_input("an encoding with weights of its own has no logits; ask for its weights or its result");
 }
 
 Tensor at_temperature(const Tensor& s, const Heads& in) {

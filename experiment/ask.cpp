@@ -132,7 +132,7 @@ void silence(Trace& trace, const Asking& how, const TransformerSpec& m, int bloc
   std::map<int, std::vector<int>> heads;                       // by layer
   for (const auto& [layer, head] : how.silenced) {
     if (layer < 0 || layer >= blocks || head < 0 || head >= m.heads)
-      bad_input("head {} of layer {}, counted from 0, of a model of {} layers with {} heads; name one that it has",
+      bad_input("head {} of layer {}, counted from 0: the model has {} layers of {} heads; name one of them",
                 head, layer, blocks, m.heads);
     heads[layer].push_back(head);
   }

@@ -53,8 +53,8 @@ Ids given_tokens(const Model& m, const char* what, nb::handle given) {
 Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::optional<int>& outputs) {
   const std::optional<int> start = m.reader.start;
   if (start && (given.is_none() || outputs))
-    bad_input("{} is a T5, whose decoder reads tokens too: give read, (sequences, slots): {} and the answer so far{}",
-              m.run, *start, outputs ? "; it has logits for each, so no outputs" : "");
+    bad_input("{} is a T5, whose decoder reads tokens, too: give read, (sequences, slots), {} and the answer so far{}",
+              m.run, *start, outputs ? "; leave out outputs, as all slots have logits" : "");
   if (!start && !given.is_none()) bad_input("{} is not a T5; leave out read", m.run);
   if (!start) return {};
   const Ids read = given_tokens(m, "read", given);

@@ -43,7 +43,7 @@ class OwnLayer : public Encoding {
   // Checks that sequences, slots and heads are as in q; attention checks the rest.
   void check_shape(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
     if (x && x.dims() == 4 && !std::equal(x.shape().begin(), x.shape().begin() + sizes, given.shape().begin()))
-      bad_input("{0}: scores() was given {1} of shape {2}, and made {1} of shape {3}; keep the first {4} sizes", name_,
+      bad_input("{0}: scores() was given {1} of shape {2}, but returned {1} of {3}; keep the first {4} sizes", name_,
                 what, to_string(given.shape()), to_string(x.shape()), sizes);
   }
 
@@ -102,7 +102,7 @@ nb::dict values_of(const Choices& c) {
 
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
   std::unique_lock alone(long_calls(), std::try_to_lock);
-  if (!alone) bad_input("{}: another call is running and reads the lists; wait until it ends", name);
+  if (!alone) bad_input("{}: another call is running and reads this list; wait until it ends", name);
   return alone;
 }
 

@@ -53,7 +53,7 @@ const Text& Source::documents(bool of_test, const std::string& separator) const 
       read += separator[n];
   made = documents_of(whole, read);
   if (made.files.empty())
-    bad_input("separator = {}: {} lacks it, or a whole document, in the part for {}; name the text between "
+    bad_input("separator = {}: the part of {} for {} has none, or no whole document; give the text between "
               "documents", separator, whole.files[0].path, of_test ? "the test" : "training");
   return made;
 }

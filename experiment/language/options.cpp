@@ -96,7 +96,7 @@ void check(const RunSpec& c) {
                 c["eval_times"], length, parts, parts);
   }
   if (tail && tail < parts)
-    bad_input("eval_tail = {}: these are too few tokens for {} parts of the loss; count {} or more", tail, parts,
+    bad_input("eval_tail = {}: too few tokens for {} parts of the loss; count {} or more", tail, parts,
               parts);
   if (tail && packs(c))
     bad_input("eval_tail = {}: packed windows of different lengths have different texts before their last tokens; "

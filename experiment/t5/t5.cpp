@@ -126,7 +126,7 @@ void check_rows(const T5& net, const RunSpec& c) {
   for (const int length : eval_lengths(c))
     if (finite(net.spec().encoding) && rows_for(sampler(c), length) > rows)
       bad_input(
-          "{} tokens: the table of learned positions has {} rows; test up to these, or train with longer eval_lengths",
+          "{} tokens: the table of learned positions has {} rows; test fewer tokens, or train with longer eval_lengths",
           length, rows);
 }
 

@@ -27,7 +27,7 @@ Json header_of(std::string_view file, const std::string& path) {
   if (file.size() < length_bytes) failure("{} is cut off after {} bytes; fetch it again", path, file.size());
   std::memcpy(&length, file.data(), length_bytes);
   if (length > file.size() - length_bytes)
-    failure("{} is cut off, or not a safetensors file: its header has {} bytes and {} are there; fetch it again", path,
+    failure("{} is cut off, or not a safetensors file: its header has {} bytes, but {} are there; fetch it again", path,
             length, file.size() - length_bytes);
   if (length > longest_header)
     bad_input("{} is not a safetensors file: its header has {} bytes, but the format allows only {}", path, length,
@@ -106,8 +106,8 @@ SafetensorsHeader read_safetensors(std::string_view file, const std::string& pat
   for (const TensorRecord& t : all.tensors) {
     if (t.to > held)
       failure(
-          "{} is cut off: by its header the tensor {} ends after {} bytes of numbers, and {} are there; fetch it "
-          "again",
+          "{} is cut off: in its header the tensor {} ends after {} bytes of numbers, but only {} are there; fetch "
+          "it again",
           path, t.name, t.to, held);
     check_size(t, path);
     if (t.from != at)
@@ -115,7 +115,7 @@ SafetensorsHeader read_safetensors(std::string_view file, const std::string& pat
     at = t.to;
   }
   if (at != held)
-    failure("{} is damaged: its tensors end at byte {} of the numbers, and {} are there; fetch or save the file again",
+    failure("{} is damaged: its tensors end at byte {} of the numbers, but {} are there; fetch or save the file again",
             path, at, held);
   return all;
 }

@@ -242,7 +242,7 @@ std::string completed(const std::string& one, RunValues model) {
   if (const auto fraction = model.find("fraction"); fraction != model.end() && !turns_in_part(scheme.name)) {
     if (turns)
       bad_input(
-          "encoding {}: it rotates all channels of a head, but this model only the first {} of them; choose "
+          "encoding {}: it rotates all channels of a head, but this model rotates the first {} of them; choose "
           "partial_rope, longrope, or a scheme that rotates none",
           one, fraction->second);
     model.erase(fraction);

@@ -113,7 +113,7 @@ void HfWeights::drop_copy(const std::string& tensor, const std::string& of) {
 void HfWeights::require_all_read(const std::function<bool(const std::string&)>& is_spare) const {
   for (const auto& [name, tensor] : tensors_)
     if (!read_.count(name) && !is_spare(name))
-      bad_input("{} has a tensor {} {}, for which a model of {} has no use; is it of another architecture?",
+      bad_input("{} has a tensor {} {}, which the model of {} does not use; is it of another architecture?",
                 tensor.path, name, to_string(tensor.shape), config_);
 }
 

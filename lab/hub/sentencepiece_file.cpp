@@ -86,8 +86,8 @@ void check_sentencepiece_file(std::string_view model, const std::string& path) {
   });
   if (kind == unigram && asked_for)
     bad_input(
-        "{}: its pieces are of the kind Unigram, and some are user-defined; versions of sentencepiece read texts "
-        "differently with such pieces, so poslab refuses it; use a tokenizer.json made from this file",
+        "{}: some of its Unigram pieces are user-defined; versions of sentencepiece differ in how they read texts "
+        "with such pieces, so poslab refuses it; use a tokenizer.json made from this file",
         path);
 }
 

@@ -48,7 +48,7 @@ Listed* list(const char* at, size_t size, const std::string& path) {
   struct sigaction action {};
   action.sa_sigaction = on_bus_error, action.sa_flags = SA_SIGINFO;
   static const int once = sigaction(SIGBUS, &action, nullptr);
-  if (once != 0) failure("cannot set a handler in case {} becomes shorter: {}", path, std::strerror(errno));
+  if (once != 0) failure("cannot prepare for {} becoming shorter: {}", path, std::strerror(errno));
   const std::string said = fmt::format(
       "poslab: {} has become shorter while it was read, or its disk failed; fetch it again\n", printable(path));
   auto* l = new Listed{at, size, said, listed};

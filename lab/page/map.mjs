@@ -23,7 +23,7 @@ export function maps_of(data) {
     waiting.set(name, resolve);
     const script = element('script', {src: file});
     script.addEventListener('load', () => script.remove());
-    script.addEventListener("error", () => reject(new Error(`${file} is missing beside this page.`)));
+    script.addEventListener("error", () => reject(new Error(`${file} is missing next to this page.`)));
     document.head.append(script);
   });
   // The coarsest level of all heads of a run at a step: a tile for each "LAYER-HEAD".

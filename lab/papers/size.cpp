@@ -34,8 +34,8 @@ void check_scored(const Size& size, const ValueLists& settings) {
     const Lengths test = t.config().lengths("eval_lengths");
     if (test.from > first || test.to < first)
       bad_input(
-          "eval_lengths = {}:{} with train_length = {}: the tables compare the mean accuracy from length {} on, the "
-          "first beyond the trained ones, which this does not test; take eval_lengths = 1:{}",
+          "eval_lengths = {}:{} with train_length = {}: the tables compare mean accuracies from length {} on, the "
+          "first untrained one, and it has to be tested; take eval_lengths = 1:{}",
           test.from, test.to, first - 1, first, test.to < first ? 2 * (first - 1) : test.to);
   }
 }

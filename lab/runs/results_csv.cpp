@@ -84,7 +84,7 @@ Results read_results(const std::string& path, const Kind& kind, bool in_part) {
 void check_rows(const Results& rows, const Choices& tested, const std::string& csv) {
   for (const Row& row : rows)
     if (!std::isnan(row["samples"]) && row["samples"] != tested.number("eval_samples"))
-      failure("{} has {} samples at length {}, and its test has {}", csv, row["samples"], row.length(),
+      failure("{} has {} samples at length {}, but its test has {}", csv, row["samples"], row.length(),
               tested["eval_samples"]);
   std::vector<int> wanted = kind_of(tested).tested_lengths(tested), found;
   for (const Row& row : rows) found.push_back(row.length());
@@ -92,7 +92,7 @@ void check_rows(const Results& rows, const Choices& tested, const std::string& c
   if (found == wanted) return;
   const auto [missing, extra] = std::mismatch(wanted.begin(), wanted.end(), found.begin(), found.end());
   const bool lacks = missing != wanted.end() && (extra == found.end() || *missing < *extra);
-  failure("{} has {}, and its test has {}: it {} length {}", csv, counted(found.size(), "row"), wanted.size(),
+  failure("{} has {}, but its test has {}: it {} length {}", csv, counted(found.size(), "row"), wanted.size(),
           lacks ? "lacks" : "should not have", lacks ? *missing : *extra);
 }
 
@@ -111,7 +111,7 @@ void check_table(const RecordedTest& t, const std::string& csv, const std::strin
   const std::filesystem::path path(csv);
   const std::string other =
       std::filesystem::exists(path) ? run_beside(path.parent_path(), path.filename(), table) : "";
-  failure("{} has the checksum {}, and {} is of a table with {}: {}", csv, is, json, *t.record.table,
+  failure("{} has the checksum {}, but {} describes a table with {}: {}", csv, is, json, *t.record.table,
           other.empty() ? "one of them was changed or belongs to another run" : "the table is that of " + other);
 }
 

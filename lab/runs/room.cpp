@@ -70,8 +70,8 @@ void check_time(const RunSpec& c, int threads, int64_t done) {
   if (s.training + s.testing <= month) return;
   const Footprint f = footprint(c);
   bad_input(
-      "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller or fewer of "
-      "these take less; --force starts it anyway",
+      "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller "
+      "values take less; --force starts it anyway",
       clock_time(s.training), c["steps"], f.of_step, clock_time(s.testing), f.of_test,
       counted(size_t(threads), "thread"));
 }

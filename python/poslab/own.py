@@ -35,7 +35,7 @@ def _join(cls, base, called, add, things, *more):
                                  f"name it {called}")
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     if str(cls.name).startswith("_") or str(cls.name) in dir(type(things)):
-        raise ValueError(f"{cls.__name__}: pl.{things.kind}s.{cls.name} would be no {things.kind}; give it another "
+        raise ValueError(f"{cls.__name__}: pl.{things.kind}s.{cls.name} cannot be its name; give it another "
                          f'name, as in name = "my_{str(cls.name).lstrip("_")}"')
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
     written_in_python.add((things.kind, cls.name))

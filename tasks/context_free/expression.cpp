@@ -78,7 +78,7 @@ std::optional<int> value_of(const Tokens& x, const Signs& s) {
 
 int value(const Tokens& x, const Signs& s) {
   const std::optional<int> v = value_of(x, s);
-  if (!v) bad_input("not an expression of digits 0-4, signs and brackets: {} symbols that do not fit", x.size());
+  if (!v) bad_input("these {} symbols are no expression of digits 0-4, signs and brackets", x.size());
   return *v;
 }
 

@@ -52,7 +52,7 @@ Tokens solution(const Tokens& x) {
     *place = digit;
     if (value(expression, equation_signs) == x.back()) return {digit};
   }
-  bad_input("solve_equation: {} symbols that are not an expression with one x, =, and a digit", x.size());
+  bad_input("solve_equation: these {} symbols are not an expression with one x, =, and a digit", x.size());
 }
 
 bool is_equation(const Tokens& x) {

@@ -1,5 +1,5 @@
-// Tasks of finding something in a long context: the context is long, the question comes after it, and the answer is a
-// word or a number that the context says once. Each task has two forms. As symbols of one small vocabulary that all
+// Tasks of finding something in a long context: the question comes after it, and the answer is a word or a number
+// that the context says once. Each task has two forms. As symbols of one small vocabulary that all
 // tasks share, it is learned by a model of a million parameters in minutes. As English text, in the published formats,
 // it is a test of external checkpoints. The sources are in spec C.2.
 #pragma once

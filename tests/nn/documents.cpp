@@ -207,8 +207,8 @@ TEST_CASE("documents: a window begins at a file's beginning, and knows the token
     }
   }
   CHECK(refusal([&] { lines.packed(true, 9, rng, "<end>"); }) ==
-        "2: separator = <end>: 0 lacks it, or a whole document, in the part for the test; "
-        "name the text between documents");
+        "2: separator = <end>: the part of 0 for the test has none, or no whole document; "
+        "give the text between documents");
   // a single file is cut for the test; a document at the cut is on neither side
   std::string stories;
   for (int n = 0; n < 1000; ++n) stories += fmt::format("{:0{}}<end>", n, 3 + 200 * (n % 37 == 0));

@@ -159,7 +159,7 @@ TEST_CASE("loops = length: a trace has the blocks of one string, or the blocks t
   for (const AttentionMaps& maps : attention_maps(s, {6, 3})) CHECK(maps.layers.size() == 6);
   CHECK(ask(s, {1, 0, 1, 1}, Asking{}).attention.size() == 8 * 2 * 5 * 5);   // blocks x heads x pairs of slots
   CHECK_THROWS_WITH_AS(ask(s, {1, 0, 1, 1}, Asking{.silenced = {{8, 0}}}),
-                       "head 0 of layer 8, counted from 0, of a model of 8 layers with 2 heads; name one that it has",
+                       "head 0 of layer 8, counted from 0: the model has 8 layers of 2 heads; name one of them",
                        BadInput);
 }
 

@@ -150,7 +150,7 @@ def test_a_tile_that_is_missing_is_named(seen, tmp_path):
     (tmp_path / "viewed/maps/0/40/1-1/0-0-0.js").unlink()
     with browser.Page() as page:
         page.open(tmp_path / "viewed/index.html", "#layer=1&span=20&right=2")
-        missing = "maps/0/40/1-1/0-0-0.js is missing beside this page."
+        missing = "maps/0/40/1-1/0-0-0.js is missing next to this page."
         page.until(f'document.querySelector(".said")?.textContent === "{missing}"')
         page.run('document.querySelector("details").open = true')
         page.until(f'document.querySelector("details li")?.textContent === "{missing}"')
@@ -167,7 +167,7 @@ def test_a_checkpoint_that_is_missing_is_named_and_not_taken_for_another(seen, t
         page.press("ArrowLeft")
         page.until('location.hash.includes("step=20")')  # 300 ms after the last frame
         assert page.run('document.querySelector(".pane h3").textContent') == "one, step 20"
-        assert said(page)[1] == "maps/1/20/overview.js is missing beside this page."
+        assert said(page)[1] == "maps/1/20/overview.js is missing next to this page."
         assert page.run('document.querySelectorAll(".map-canvas")[1].width') == 0
         page.press("ArrowRight")
         page.until('!location.hash.includes("step")')

@@ -39,7 +39,7 @@ export function inside_view(app) {
     carry(null);
   }
   function nothing_to_move() {
-    say(`“${line.value}” has no answer yet, so there are no positions to move. Ask a string that this model takes.`,
+    say(`“${line.value}” has no answer yet, so there are no positions to move. Ask about one that this model accepts.`,
         {bad: true});
   }
   function read_positions(text) {

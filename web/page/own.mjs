@@ -132,7 +132,7 @@ export function own_view(app) {
     app.race_lanes = null;
     state.lanes = [rival, {...rival, ...made}];
     app.go('race');
-    say(`Your own is in lane 2, ${rival.encoding} in lane 1. Press Train all.`);
+    say(`Your own encoding is in lane 2, ${rival.encoding} in lane 1. Press Train all.`);
   }, {class: 'main'});
   const names = Object.keys(KINDS), kinds = Object.values(KINDS), chosen = {kind: names.indexOf(state.own)};
   function choose() {

@@ -35,7 +35,7 @@ export function start_view(app) {
     const retrain = positions => {
       lane.spec.positions = positions;
       limit = longest;
-      say(`${lane.name} trains again, from nothing. Its old curve stays as a thin grey line.`);
+      say(`${lane.name} trains again, from the start. Its old curve stays as a thin grey line.`);
       lane.train({...app.recorded_state(), length: state.length}, {compare: true});
       unsorted.hidden = positions === 'sequential';
     };
@@ -100,7 +100,7 @@ export function start_view(app) {
   const about_positions = note(
       'A position is the number that a token carries: usually 0, 1, 2, … With “randomize positions” each ' +
           `string gets rising numbers at random from ${app.recorded_state().max_position}, so that short strings ` +
-          'meet the numbers of long ones; “unsorted” shuffles these. New to this? Begin with ',
+          'get the numbers of long ones; “unsorted” shuffles these. New to this? Begin with ',
       to_lecture, '.');
   const node = element(
       'section', {class: 'view start'},

@@ -43,7 +43,7 @@ class Finder {
       const bool page = ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png";
       bad_input("report: there is no run folder \"{}\"{}", text,
                 page                                  ? fmt::format("; use -o {} to write to it", text)
-                : text.find('*') != std::string::npos ? "; without quotes the shell expands it"
+                : text.find('*') != std::string::npos ? "; leave out the quotes: the shell expands it"
                 : text.find(',') != std::string::npos ? "; separate runs by spaces, not commas"
                                                       : run_near(text));
     }

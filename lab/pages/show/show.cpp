@@ -147,7 +147,7 @@ std::vector<View> views(const Options& options) {
       for (const std::string& line : view->lacks) view->reading += fmt::format(" {}.", line);
       all.push_back(std::move(*view));
     } else if (wanted) {
-      bad_input("{}; leave --view out to see what it has", lack(options.encodings[0], one));
+      bad_input("{}; leave --view out to see the views that it has", lack(options.encodings[0], one));
     }
   }
   return all;

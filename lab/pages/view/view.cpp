@@ -206,7 +206,7 @@ void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, c
   const std::string remedy = "restore the file from a copy, or remove it";
   const Choices its = kind.configure(read_toml(kept.config(), path, kind));
   if (const std::string option = difference(own, its); !option.empty())
-    bad_input("{} belongs to another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
+    bad_input("{} belongs to another run: it has {} = {}, this run has {}; {}", path, option, its[option], own[option],
               remedy);
   if (kept.step() != step)
     bad_input("{} is of step {}, but its name says {}; {}", path, kept.step(), step, remedy);
@@ -268,7 +268,7 @@ Subject open(const std::string& folder, const Options& options) {
   const std::shared_ptr<Learner> learner = model.learner;
   const int length = options.length || !model.text.empty() ? options.length : model.usual_length;
   if (const int samples = learner->config().whole("eval_samples"); model.run && options.sample > samples)
-    bad_input("--sample {}: the test has {} at each length", options.sample, samples);
+    bad_input("--sample {}: the test has {} samples at each length", options.sample, samples);
   Subject s{learner->sample({length, options.sample, model.text}), folder, "",
             setting_of(values_of(learner->config()))};
   s.heading = s.of.empty() ? heading_of(folder, learner->config()) : s.of;

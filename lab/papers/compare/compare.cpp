@@ -110,7 +110,7 @@ std::vector<Planned> plan(const Options& options) {
   if (!open.empty()) all.push_back({&two_sided, trials(options, open, false)});
   if (!masked.empty()) all.push_back({&causal, trials(options, masked, true)});
   if (const Plan every = all_trials(all); in_order(all).empty())
-    bad_input("none of these can be trained; the first, {}: {}", every[0].config()["encoding"], every[0].impossible);
+    bad_input("no encoding here can be trained; the first, {}: {}", every[0].config()["encoding"], every[0].impossible);
   return all;
 }
 

@@ -31,7 +31,7 @@ class Collector {
     for (const char* must : {"task", "encoding"})
       if (kind_->table().standard.has(must) && kind_->table().standard[must].empty() && !by_name.count(must) &&
           !by_name.count("from"))
-        bad_input("{}: which {}? Every product needs one", source_, must);
+        bad_input("{}: which {}? Every table of a sweep needs one", source_, must);
     const std::vector<Option>& options = kept_options(*kind_);
     std::map<size_t, std::vector<std::string>> lists;  // by the option's index in `options`
     for (auto& [name, list] : by_name) lists[size_t(&kept_option(*kind_, name) - options.data())] = list;

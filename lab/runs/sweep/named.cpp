@@ -30,7 +30,7 @@ std::string name_from(const std::string& text, const Choices& c) {
   }
   for (char& c : name)
     if (!suits(c)) c = '_';
-  if (!names_a_file(name)) bad_input("that makes \"{}\"; begin it with a letter", name);
+  if (!names_a_file(name)) bad_input("a trial's name would be \"{}\"; begin it with a letter", name);
   return name;
 }
 

@@ -51,9 +51,9 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   CHECK(says("[2]", "[16, 24]") == damage("begins at byte 16 of the numbers, but the one before it ends at 8"));
   CHECK(says("[2]", "[0, 8]") == damage("begins at byte 0 of the numbers, but the one before it ends at 8"));
   CHECK(says("[2]", "[8, 16]") ==
-        "1: F is damaged: its tensors end at byte 16 of the numbers, and 24 are there" + remedy);
+        "1: F is damaged: its tensors end at byte 16 of the numbers, but 24 are there" + remedy);
   CHECK(
-      holds(says("[6]", "[8, 32]"), "1: F is cut off: by its header the tensor b ends after 32 bytes of numbers, and"));
+      holds(says("[6]", "[8, 32]"), "1: F is cut off: in its header the tensor b ends after 32 bytes of numbers, but"));
   CHECK(says("[3, 2]", "[8, 24]") == damage("is F32 (3, 2), which does not fit its bytes 8 to 24"));
   CHECK(says("[1073741824, 1073741824, 4]", "[8, 24]") ==
         damage("is F32 (1073741824, 1073741824, 4), which does not fit its bytes 8 to 24"));
@@ -86,7 +86,7 @@ TEST_CASE("safetensors: a header that is too long, cut off or no object is refus
               "2: the header of F is not valid JSON: it is nested"));
   CHECK(says(with_header("{}", "")) == "");
   CHECK(says(with_header("{}", "x")) ==
-        "1: F is damaged: its tensors end at byte 0 of the numbers, and 1 are there; fetch or save the file again");
+        "1: F is damaged: its tensors end at byte 0 of the numbers, but 1 are there; fetch or save the file again");
 }
 
 TEST_CASE("safetensors: if a file becomes shorter while it is mapped, the program ends with one line and status 1") {

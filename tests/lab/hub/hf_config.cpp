@@ -61,7 +61,7 @@ TEST_CASE("hf: another scheme applies to layers that see all keys and to partly 
   CHECK(for_hf_model("partial_rope:fraction=1", phi, 64) == "partial_rope:fraction=1,pairing=half");
   CHECK(for_hf_model("none", phi, 64) == "none");
   CHECK(refusal([&] { for_hf_model("rerope", phi, 64); }) ==
-        "2: encoding rerope: it rotates all channels of a head, but this model only the first 0.5 of them; choose "
+        "2: encoding rerope: it rotates all channels of a head, but this model rotates the first 0.5 of them; choose "
         "partial_rope, longrope, or a scheme that rotates none");
 }
 

@@ -335,8 +335,8 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     Spoiled s;
     s.tensors.push_back({"model.layers.0.self_attn.q_norm.weight", Tensor::full({2}, 1)});
     CHECK(s.refused() ==
-          "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), for which a "
-          "model of F/config.json has no use; is it of another architecture?");
+          "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), which the "
+          "model of F/config.json does not use; is it of another architecture?");
     s.config["model_type"] = "qwen3", s.config["head_dim"] = 2;
     CHECK(s.refused() == "2: F has no tensor model.layers.0.self_attn.k_norm.weight, which F/config.json asks for");
     s.config["model_type"] = "phi3", s.config.erase("head_dim");
@@ -367,8 +367,8 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and damaged files
     const std::string path = s.folder / "model.safetensors", whole = read_file(path);
     write_file(path, whole.substr(0, whole.size() - 8));
     CHECK(s.opened() ==
-          "1: F/model.safetensors is cut off: by its header the tensor model.layers.0.mlp.down_proj.weight ends after "
-          "688 bytes of numbers, and 680 are there; fetch it again");
+          "1: F/model.safetensors is cut off: in its header the tensor model.layers.0.mlp.down_proj.weight ends after "
+          "688 bytes of numbers, but only 680 are there; fetch it again");
     write_file(path, whole.substr(0, 100));
     CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or not a safetensors file: its header has"));
     write_file(path, whole.substr(0, 4));

@@ -399,7 +399,7 @@ TEST_CASE("hf: a user-defined piece of a tokenizer.model is not read as a byte, 
   CHECK(t.text(t.size() - 1) == "<0x41>");
   CHECK(t.encode("<0x41>").back() == t.size() - 1);
   CHECK(holds(refusal([&] { SentencePiece(with_piece("<0x41>", ""), "F", true); }),
-              "2: F: its pieces are of the kind Unigram, and some are user-defined"));
+              "2: F: some of its Unigram pieces are user-defined"));
 }
 
 TEST_CASE("hf: a checkpoint with only a tokenizer.model, and faults of that file") {

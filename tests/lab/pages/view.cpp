@@ -194,7 +194,7 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than its n
   CHECK(says(read_file(run + "/checkpoints/10.safetensors")) ==
         "2: " + zero + " is of step 10, but its name says 0; restore the file from a copy, or remove it");
   CHECK(holds(says(checkpoint_bytes(State(tiny_config({{"steps", "20"}, {"seed", "7"}})))),
-              "2: " + zero + " belongs to another run: it has seed = 7, and this run "));
+              "2: " + zero + " belongs to another run: it has seed = 7, this run has "));
   CHECK_FALSE(fs::exists(out));
   CHECK(says(own) == "");
 }

@@ -92,7 +92,7 @@ TEST_CASE("compare: a wrong request is refused with a remedy") {
   CHECK(holds(said({{}, {"rope"}, "tiny", "randomised"}), "did you mean \"randomized\""));
   CHECK(holds(said({{}, {"rope"}, "tiny", "sequential", false, 0, {{"eval_lengths", {"41:100"}}}}),
               "2: eval_lengths = 41:100 with train_length = 20: the tables compare"));
-  CHECK(holds(said({{}, {"none*3+alibi*3"}}), "2: none of these can be trained; the first, none*3+alibi*3: "));
+  CHECK(holds(said({{}, {"none*3+alibi*3"}}), "2: no encoding here can be trained; the first, none*3+alibi*3: "));
 }
 
 TEST_CASE("compare: positions and biases in files, whose names the printed command repeats") {

@@ -103,8 +103,8 @@ TEST_CASE("reproduce: a wrong request is refused with a remedy") {
     return refusal([&] { plan({{artifact}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
   };
   CHECK(holds(tested("ruoss2023:table1", "41:100"),
-              "2: eval_lengths = 41:100 with train_length = 20: the tables compare the mean accuracy from length 21 "
-              "on, the first beyond the trained ones, which this does not test; take eval_lengths = 1:100"));
+              "2: eval_lengths = 41:100 with train_length = 20: the tables compare mean accuracies from length 21 "
+              "on, the first untrained one, and it has to be tested; take eval_lengths = 1:100"));
   CHECK(holds(tested("gap_shift", "1:20"), "take eval_lengths = 1:40"));
   for (const char* unscored : {"fig2", "fig5", "fig6", "table2"})
     CHECK(tested(fmt::format("ruoss2023:{}", unscored), "1:20") == "");

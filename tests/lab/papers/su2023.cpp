@@ -106,7 +106,7 @@ TEST_CASE("su2023: trials are kept with their tests, and lose none of them") {
     write_file(of + "/tests/ReRoPE.csv", cut);
     const std::string said = refusal([&] { kept_lines(plans, runs); });
     CHECK(holds(said, "1: " + of + "/tests/ReRoPE.csv " +
-                          (cut.ends_with('\n') ? "has 5 rows, and its test has 6" : "is cut off: line 7 reads ")));
+                          (cut.ends_with('\n') ? "has 5 rows, but its test has 6" : "is cut off: line 7 reads ")));
   }
   // a file outside the plan is not one of the plan's tests
   Json strange = parse_json(read_file(folder / "kept.jsonl"), "it");

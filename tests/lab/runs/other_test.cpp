@@ -178,17 +178,17 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), [&] { open_run(run); }),
               "2: " + run + "/config.toml was changed after the run began"));
   CHECK(holds(with("eval.csv", without_last_line, draws),
-              "1: " + run + "/eval.csv has 8 rows, and its test has 9: it lacks length 9; restore them from a copy, or "
+              "1: " + run + "/eval.csv has 8 rows, but its test has 9: it lacks length 9; restore them from a copy, or "
                             "test again with `poslab eval " + run + "`"));
   CHECK(holds(with("eval-far.csv", without_last_line, draws),
-              "1: " + run + "/eval-far.csv has 5 rows, and its test has 6: it lacks length 12; restore them from a "
+              "1: " + run + "/eval-far.csv has 5 rows, but its test has 6: it lacks length 12; restore them from a "
                             "copy, or test again with `poslab eval " + run + " --lengths 7:12 --name far`"));
   CHECK(holds(with("result.json", replaced("\"paper_score\": 0.", "\"paper_score\": 0.9"), draws),
               "1: the paper_score of " + run + "/result.json is 0.9"));
   CHECK(holds(with("metrics.jsonl", without_last_line, draws),
               "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
   CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
-              "/eval.csv has 80 samples at length 1, and its test has 8; restore them"));
+              "/eval.csv has 80 samples at length 1, but its test has 8; restore them"));
   CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as with only a checkpoint
   CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
               "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
@@ -206,7 +206,7 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   for (const auto& [csv, json] : {std::pair("eval.csv", "result.json"), std::pair("eval-far.csv", "eval-far.json")}) {
     const std::string refused = with(csv, other_loss, draws);
     CHECK(holds(refused, "1: " + run + "/" + csv + " has the checksum "));
-    CHECK(holds(refused, run + "/" + json + " is of a table with "));
+    CHECK(holds(refused, run + "/" + json + " describes a table with "));
     const std::string record = read_file(run + "/" + json);
     Json older = parse_json(record, json);  // a record as an older program wrote it
     older.erase("table"), older.erase("checksum");

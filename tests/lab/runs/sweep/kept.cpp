@@ -88,7 +88,7 @@ TEST_CASE("sweep kept: a score that does not follow from its rows, and rows that
   CHECK(said("\"paper_score\":0.", "\"paper_score\":0.9") ==
         begins + "the paper_score of its \"result\" is 0.958000, and that of its \"tested\" is 0.580000; "
                  "restore the file from an earlier commit or a copy");
-  CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows, and its test has 9: it lacks length 9"));
+  CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows, but its test has 9: it lacks length 9"));
   CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
   CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // at a trained length, which no score includes
 }
@@ -132,7 +132,7 @@ TEST_CASE("sweep kept: exchanged ids and other options are refused, also on an o
     write_file(file, Json{{"id", a}, {"tested", {{"length", length}, {"accuracy", accuracy}}}}.dump() + "\n");
     return refusal([&] { restore(sweep.plan, after, file); });
   };
-  CHECK(holds(shortened("1 2 3 4 5 6 7 8", "1 1 1 1 1 1 1 1"), "its \"tested\" has 8 rows, and its test has 9: it"));
+  CHECK(holds(shortened("1 2 3 4 5 6 7 8", "1 1 1 1 1 1 1 1"), "its \"tested\" has 8 rows, but its test has 9: it"));
   CHECK(holds(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 2"), "eval.csv is damaged: line 10 reads \"9,2\""));
   CHECK(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 1") == "");
 }
