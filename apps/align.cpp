@@ -85,7 +85,7 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("run", w->request.run, "the run folder");
   align->add_option("--hf", w->request.hf, "a T5 in Hugging Face format, not a run, for questions in English")
       ->type_name("FOLDER");
-  align->add_option("--task", w->request.task, "with --hf: the task; lengths count in its unit")
+  align->add_option("--task", w->request.task, "with --hf: the task; lengths are in its unit")
       ->type_name("passkey | line | topic | documents");
   align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
       ->type_name("FILE");

@@ -162,7 +162,7 @@ Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& 
     const auto at = golden.find(name);
     const Golden files = at == golden.end() ? Golden{} : at->second;
     rows += fmt::format(" {} |", files.own ? std::to_string(files.own) : legend.code("it has no golden file here"));
-    rows += fmt::format(" {} |\n", files.published.empty() ? legend.code("nobody else's code is in tests/published")
+    rows += fmt::format(" {} |\n", files.published.empty() ? legend.code("there is no published code of it")
                                                            : fmt::format("{}", fmt::join(files.published, ", ")));
   }
   std::string reasons;

@@ -156,7 +156,7 @@ std::function<void()> add_lm(CLI::App* lm) {
       ->type_name("NAME");
   write->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
       ->type_name("2 .. 1048576");
-  write->add_option("--encoding", words->encoding, "a replacement without parameters")->type_name("NAME");
+  write->add_option("--encoding", words->encoding, "one without parameters, instead of the model's")->type_name("NAME");
   write->add_option("--prompt", words->prompt, "how the text begins; with --hf also '' ('#include <')")
       ->type_name("TEXT");
   add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});

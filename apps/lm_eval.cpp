@@ -115,7 +115,7 @@ bool is_drawn(const std::string& file) {
 void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
   const Keep& keep = w.eval.keep;
   if (!keep.name.empty() && encodings > 1)
-    bad_input("--name {}: a kept test has one encoding, and {} are given; -o page.html keeps all of them",
+    bad_input("--name {}: a kept test has one encoding, but {} are given; -o page.html keeps all of them",
               keep.name, encodings);
   if (!keep.name.empty() && !keep.file.empty())
     bad_input("-o {} and --name {}: -o writes a file of your own, --name one in the folder; give one of them",

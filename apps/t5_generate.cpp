@@ -150,7 +150,7 @@ std::function<void()> add_t5_generate(CLI::App* c) {
              "above 0 favours long answers, below 0 short ones (1, or as --hf has it)", {-1000, 1000});
   c->add_option("--early-stopping", words->early_stopping, "when the search ends (off, or as --hf has it)")
       ->type_name("off | on | never");
-  c->add_option("--encoding", words->encoding, "a replacement without parameters")->type_name("NAME");
+  c->add_option("--encoding", words->encoding, "one without parameters, instead of the model's")->type_name("NAME");
   c->add_option("--temperature", words->temperature, "replaces the encoder's temperature")->type_name("NAME");
   add_matmul(c, words->matmul);
   add_device(c, words->device);

@@ -54,7 +54,7 @@ Settings TypedChoices::settings(const std::string& but) const {
     std::optional<std::string> first;
     for (std::string text : typed.texts()) {
       if (option.name.ends_with("temperature") && !text.empty() && text.find_first_not_of("0123456789.") == text.npos)
-        bad_input("temperature {0} is a number, and temperatures have names; use constant:tau={0}", text);
+        bad_input("temperature {0} is a number, but temperatures have names; use constant:tau={0}", text);
       const bool switch_alone = text.empty() && words->get_expected_min() == 0;
       text = switch_alone ? "on" : with_spelled_file(option.name, text);
       if (!first)

@@ -99,7 +99,7 @@ export function read_checkpoint(bytes, name, format) {
       throw new Error(`${name} has no tensor ${wanted} of shape (${shape.join(', ')}): ` +
         'it is of another model; restore it from a copy, or train again');
     if (t.dtype !== 'F32')
-      throw new Error(`${name} holds ${t.dtype} numbers and this page computes with F32; use the build that wrote it`);
+      throw new Error(`${name} holds ${t.dtype} numbers, but this page computes with F32; use the build that wrote it`);
     const [from, to] = t.data_offsets ?? [];
     if (to - from !== 4 * size_of(shape) || to > numbers.length || from % 4)
       throw damaged(`the tensor ${wanted} lies at bytes ${from} to ${to} of ${numbers.length}`);

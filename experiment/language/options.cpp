@@ -36,7 +36,7 @@ const ChoiceTable& all_choices() {
                     {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
                     {"repeats", 0., {0, 1}, "share of windows that repeat their beginning over and over"},
                     {"documents", {"whole", "packed"},
-                     "a window is from one file; packed: from several documents, each by itself; tests repeat none"},
+                     "a window has one file; packed: several documents, each by itself; tests have no repeats"},
                     Option::text(
                         "separator", "",
                         "the text between packed documents of a file, \\n: a new line; nothing: each file is one")},

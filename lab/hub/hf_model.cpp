@@ -33,7 +33,7 @@ void require_folder(const std::string& folder) {
         "`hf download NAME --local-dir FOLDER` does",
         folder);
   if (std::filesystem::exists(folder + "/config.toml") && !std::filesystem::exists(folder + "/config.json"))
-    bad_input("{} is a run of poslab, and --hf names a checkpoint of Hugging Face's form; name the run without --hf",
+    bad_input("{} is a run of poslab, but --hf names a checkpoint of Hugging Face's form; name the run without --hf",
               folder);
 }
 

@@ -19,7 +19,7 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   std::vector<std::string> numbers;
   for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
   if (int(numbers.size()) != pairs)
-    bad_input("{}: \"{}\" has {} numbers, and a head has {} rotated pairs of channels; it needs one for each",
+    bad_input("{}: \"{}\" has {} numbers, but a head has {} rotated pairs of channels; it needs one for each",
               of.where(), key, numbers.size(), pairs);
   return fmt::format("{}", fmt::join(numbers, "/"));
 }

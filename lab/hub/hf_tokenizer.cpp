@@ -137,7 +137,7 @@ void HfTokenizer::read_post_processor(const json& step) {
       if (texts > 0) bad_input("{}: it puts {} after every text; poslab adds tokens only before a text", path_, name);
       for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(number_of(name, id));
     }
-    if (has_template_) bad_input("{}: it has two templates, and poslab reads one", path_);
+    if (has_template_) bad_input("{}: it has two templates, but poslab reads one", path_);
     has_template_ = true;
     if (texts != 1) bad_input("{}: its template for a text must contain the text, $A, once", path_);
   } else {

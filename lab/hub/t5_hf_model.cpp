@@ -57,7 +57,7 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
     const Unigram file = read_unigram(text, other);
     const std::vector<int>& ends = model.config.writing.ends;
     if (!file.after.empty() && (ends.empty() || file.after != std::vector{ends[0]}))
-      bad_input("{}: it puts the tokens {} after a text, and the model's eos_token_id is {}; they must be the same",
+      bad_input("{}: it puts the tokens {} after a text, but the model's eos_token_id is {}; they must be the same",
                 other, fmt::join(file.after, ", "), fmt::join(ends, ", "));
     return fitting(std::make_shared<const Tokens>(file, other), other);
   }

@@ -91,7 +91,7 @@ Checkpoint::Checkpoint(std::string bytes, std::string path, const Kind& kind) {
     bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, kind.format);
   for (const TensorRecord& t : p.header.tensors)
     if (t.dtype != dtype_of<real>())
-      bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
+      bad_input("{} holds {} numbers, but this build computes with {}; use the other build", p.path, t.dtype,
                 dtype_of<real>());
   const auto moments = p.tensors.find("adam.m");
   p.most = std::make_unique<ParameterLimit>(p.path, moments == p.tensors.end() ? 0 : size_of(moments->second->shape));

@@ -92,7 +92,7 @@ void check_own_files(const std::string& folder, const RunRecord& record) {
     if (name == metrics && record.steps) must_reach(last_step(bytes), *record.steps, path);
     if (sum == record.files.end() || checksum_of_bytes(bytes) == sum->second) continue;
     const std::string other = run_beside(folder, name, bytes);
-    failure("{} {}: its checksum is {}, and {}/result.json has {}; {}", path,
+    failure("{} {}: its checksum is {}, but {}/result.json has {}; {}", path,
             other.empty() ? "was changed or belongs to another run" : "is that of " + other, checksum_of_bytes(bytes),
             folder, sum->second, remedy);
   }

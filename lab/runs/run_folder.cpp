@@ -217,7 +217,7 @@ void StepLog::sync() {
 
 void must_reach(int64_t last, int64_t step, const std::string& path) {
   if (last > 0 && last < step)
-    failure("{} is cut off: its last line is of step {}, and the run had one of step {}; restore it from a copy", path,
+    failure("{} is cut off: its last line is of step {}, but the run had one of step {}; restore it from a copy", path,
             last, step);
 }
 
@@ -235,7 +235,7 @@ std::vector<Json> read_steps(const std::string& path, const std::vector<std::str
           "file from a copy, or empty it to do without",
           path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
     if (!all.empty() && entry["step"] <= all.back()["step"])
-      failure("{} is damaged: line {} is of step {}, and the line before of step {}; restore the file from a copy",
+      failure("{} is damaged: line {} is of step {}, but the line before of step {}; restore the file from a copy",
               path, all.size() + 1, entry["step"].dump(), all.back()["step"].dump());
     all.push_back(std::move(entry));
   }

@@ -163,7 +163,7 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (tokens.empty()) read_own(run.file("vocabulary.json"));   // throws
   Source source = with_tokens_of(run.path(), c.whole("vocabulary"));
   if (!c["text"].empty() && then.path != c["text"])
-    failure("{}/text.json belongs to the text {}, and the run was trained on {}; restore it from a copy", run.path(),
+    failure("{}/text.json belongs to the text {}, but the run was trained on {}; restore it from a copy", run.path(),
             then.path, c["text"]);
   if (!then.vocabulary.empty() && then.vocabulary != checksum_of_bytes(tokens[0].second))
     failure("{}/{} is not the one that the run was trained with; restore it from a copy", run.path(), tokens[0].first);
@@ -171,8 +171,8 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
     const std::string why = fmt::format(
         "{} was trained on the text {}, and {}", run.path(), then.path,
         std::filesystem::path(then.path).is_relative()
-            ? "from here there is none; go to the folder in which the training was begun, or restore the text there"
-            : "there is none any more; restore it, or train again");
+            ? "this path does not exist here; go to the folder where the training was begun, or restore the text there"
+            : "it is gone; restore it, or train again");
     source.check_text = [why] { bad_input("{}", why); };
     return std::make_shared<Source>(std::move(source));
   }

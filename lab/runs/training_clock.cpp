@@ -27,7 +27,7 @@ void TrainingClock::resume() { start_ = Clock::now(), paused_ = false; }
 void TrainingClock::check(const RunFolder& run, const Values& logs) const {
   for (const auto& [name, sum] : logs)
     if (const auto then = logs_.find(name); then != logs_.end() && then->second != sum && sum != Checksum().digits())
-      failure("{} was changed or belongs to another run: up to the checkpoint its checksum is {}, and {} has {}; "
+      failure("{} was changed or belongs to another run: up to the checkpoint its checksum is {}, but {} has {}; "
               "restore it from a copy, or empty it to do without",
               run.file(name), sum, run.file("clock.jsonl"), then->second);
 }

@@ -84,7 +84,7 @@ def test_damaged_files_of_a_run_are_named(tmp_path):
 def test_files_of_a_run_that_end_too_early_are_named(tmp_path):
     run = pl.train(out=tmp_path / "run", progress=False, **TINY)
     for name, words, read in (("eval.csv", "has 5 rows, but its test has 6: it lacks length 6", lambda: run.lengths),
-                              ("metrics.jsonl", "is cut off: its last line is of step 10, and the run had one of step "
+                              ("metrics.jsonl", "is cut off: its last line is of step 10, but the run had one of step "
                                "12", lambda: run.metrics)):
         whole = Path(run.file(name)).read_text()
         Path(run.file(name)).write_text("".join(whole.splitlines(True)[:-1]))

@@ -214,7 +214,7 @@ std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::str
     other.test = name;
     const RunRecord record = read_record(run.folder + "/" + json_of_test(name));
     if (steps && record.steps && record.steps != steps) {
-      passed.push_back(fmt::format("{} was tested at step {}, and the run is at {}; test it again with `{}`",
+      passed.push_back(fmt::format("{} was tested at step {}, but the run is at {}; test it again with `{}`",
                                    other.place(), *record.steps, *steps,
                                    test_command(*run.kind, run.folder, {name, record.test})));
       continue;

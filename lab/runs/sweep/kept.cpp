@@ -78,7 +78,7 @@ Json record(const std::string& text, const std::string& path, const std::string&
   std::string of = all.value("id", Json(id)).get<std::string>();
   if (all.contains("run")) of = fs::path(all["run"].get<std::string>()).filename();
   if (of != id)
-    failure("{} belongs to the trial {}, and this is {}; remove it, and the same command makes it again", path, of, id);
+    failure("{} belongs to the trial {}, but this is {}; remove it, and the same command makes it again", path, of, id);
   all.erase("run");
   return all;
 }

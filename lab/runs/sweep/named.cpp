@@ -103,7 +103,7 @@ void keep_plan(const Plan& plan, const SweepFolder& folder) {
   if (fs::exists(path)) {
     Plan before = read_plan(path);
     if (kind_of(before) != kind_of(plan))
-      bad_input("{} has a sweep of `poslab {}`, and this one is of `poslab {}`; choose another --out", folder.path(),
+      bad_input("{} has a sweep of `poslab {}`, but this one is of `poslab {}`; choose another --out", folder.path(),
                 kind_of(before).command("train"), kind_of(plan).command("train"));
     for (Trial& t : before)
       if (ids.insert(t.id).second) all.push_back(std::move(t));

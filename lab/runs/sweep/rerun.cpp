@@ -52,8 +52,8 @@ Repeated held_to(const Kept& before, const Kept& now) {
   }
   if (differ)
     text += said_of(before, "numerics") == said_of(now, "numerics") && said_of(before, "isa") == said_of(now, "isa")
-                ? "The numerics are the same, so the digits should be: a processor, or the table, is at fault.\n"
-                : "The numerics or the instruction set differ, so the digits may: a new run is another draw.\n";
+                ? "The numerics are the same, so the digits should be equal: a processor, or the table, is at fault.\n"
+                : "The numerics or the instruction set differ, so the digits may differ: a new run is another draw.\n";
   return {!differ, text};
 }
 

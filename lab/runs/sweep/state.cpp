@@ -52,7 +52,7 @@ std::string SweepFolder::misfit(const Trial& t) const {
     if (trial_id(*found) == t.id) return "";
     for (const Option& o : kept_options(poslab::kind_of(t.run)))
       if ((*found)[o.name] != t.run[o.name])
-        return fmt::format("{} belongs to another trial, {}: {} = {}, and this one has {}; {}", run(t),
+        return fmt::format("{} belongs to another trial, {}: {} = {}, but this one has {}; {}", run(t),
                            trial_id(*found), o.name, (*found)[o.name], t.run[o.name], remedy);
     return "";
   } catch (const BadInput& e) {

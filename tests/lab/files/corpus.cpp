@@ -184,7 +184,7 @@ TEST_CASE("a run of a language model: its options are TOML, and changed or missi
   std::string moved = read_file(path + "/text.json");
   moved.replace(moved.find("/texts"), 6, "/other");
   CHECK(holds(with_changed("text.json", moved),
-              fmt::format("1: {}/text.json belongs to the text {}, and the run was trained on {}; ", path,
+              fmt::format("1: {}/text.json belongs to the text {}, but the run was trained on {}; ", path,
                           folder / "other", folder / "texts")));
   CHECK(holds(with_changed("checkpoint.safetensors", "short"), "it is cut off after 5 bytes"));
   for (const char* files : {"1", "[1]", R"([{"bytes": 100}])", R"([{"path": "0.txt", "bytes": "1", "checksum": ""}])"})

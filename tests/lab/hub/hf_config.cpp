@@ -103,7 +103,7 @@ TEST_CASE("hf: keys of other families than LLaMA are read, or refused by name") 
   CHECK(refused("phi3", {{"/partial_rotary_factor", 0.3}}) ==
         "2: c: \"partial_rotary_factor\" is 0.3; it must be an even number of the 8 channels of a head");
   CHECK(holds(refused("phi3_partial_longrope", {{"/rope_parameters/long_factor", {1, 2}}}),
-              "\"long_factor\" has 2 numbers, and a head has 3 rotated pairs of channels"));
+              "\"long_factor\" has 2 numbers, but a head has 3 rotated pairs of channels"));
   CHECK(holds(refused("phi3", {{"/attention_bias", true}}), "\"attention_bias\" is true; it must be false with"));
   CHECK(refused("llama", {{"/model_type", "gemma3"}, {"/architectures", {"Gemma3ForConditionalGeneration"}}}) ==
         "2: c: \"model_type\" \"gemma3\" is not known (architecture \"Gemma3ForConditionalGeneration\"); poslab runs "

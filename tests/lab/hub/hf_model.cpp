@@ -198,7 +198,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and any ot
       CHECK(rope(all) == "");
       all[list] = wrong;
       CHECK(rope(all) ==
-            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 rotated pairs of channels; "
+            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, but a head has 4 rotated pairs of channels; "
                         "it needs one for each", list, wrong.size()));
     }
   const auto yarn = [](const Json& truncate) {

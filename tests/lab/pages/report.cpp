@@ -361,7 +361,7 @@ TEST_CASE("report: damaged input is refused, and an earlier report is kept") {
          "loss; restore the file from a copy, or empty it to do without");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":\"low\"}\n", "line 1 reads");
   broken("metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n",
-         "/metrics.jsonl is cut off: its last line is of step 49, and the run had one of step 50; restore it from a "
+         "/metrics.jsonl is cut off: its last line is of step 49, but the run had one of step 50; restore it from a "
          "copy");
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");

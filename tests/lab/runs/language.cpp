@@ -363,7 +363,7 @@ TEST_CASE("a language model's text is expected at its path; without it a run sti
   CHECK(refused("lm eval " + whole + " --times 128").starts_with("poslab: no file has "));  // before the first test
   CHECK(refused("lm eval " + relative) ==
         "poslab: " + relative +
-            " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "
+            " was trained on the text numbers.txt, and this path does not exist here; go to the folder where the "
             "training was begun, or restore the text there\n");
   create_run(RunSpec(language::configure({{"text", folder / "numbers.txt"}, {"out", folder / "unfinished"},
                                           {"d_model", "8"}, {"d_ff", "8"}, {"heads", "1"}, {"key_heads", "1"},
@@ -382,7 +382,7 @@ TEST_CASE("a language model's text is expected at its path; without it a run sti
   fs::remove(folder / "numbers.txt");
   for (const std::string& words :
        {std::string("lm eval "), "inspect -o " + folder / "inside ", "view -o " + folder / "view "})
-    CHECK_MESSAGE(holds(refused(words + whole), "numbers.txt, and there is none any more; restore it, or train again"),
+    CHECK_MESSAGE(holds(refused(words + whole), "numbers.txt, and it is gone; restore it, or train again"),
                   words);
   for (const char* page : {"inside", "view"}) CHECK_FALSE(fs::exists(folder / page));
   Program after(folder, generate);
@@ -419,7 +419,7 @@ TEST_CASE("a language model whose text is gone is not trained further") {
   const std::string before = read_file(run + "/checkpoint.safetensors");
   Program resume(folder, "lm resume " + run);
   CHECK(resume.status() == 2);
-  CHECK(holds(resume.output(), "a.txt, and there is none any more; restore it, or train again"));
+  CHECK(holds(resume.output(), "a.txt, and it is gone; restore it, or train again"));
   CHECK(read_file(run + "/checkpoint.safetensors") == before);
   CHECK_FALSE(fs::exists(run + "/result.json"));
 }

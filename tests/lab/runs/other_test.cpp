@@ -186,12 +186,12 @@ TEST_CASE("files of a run that were changed or cut off are refused by name, by e
   CHECK(holds(with("result.json", replaced("\"paper_score\": 0.", "\"paper_score\": 0.9"), draws),
               "1: the paper_score of " + run + "/result.json is 0.9"));
   CHECK(holds(with("metrics.jsonl", without_last_line, draws),
-              "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
+              "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, but the run had one of step 20"));
   CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
               "/eval.csv has 80 samples at length 1, but its test has 8; restore them"));
   CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as with only a checkpoint
   CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
-              "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
+              "/metrics.jsonl is damaged: line 21 is of step 1, but the line before of step 20; restore the file"));
   CHECK(holds(with("result.json", replaced("\"steps_per_second\": ", "\"steps_per_second\": 9"), draws),
               "1: the steps_per_second of " + run + "/result.json is 9"));
   CHECK(holds(with("eval-far.json", replaced("\"date\": \"20", "\"date\": \"19"), draws),
@@ -321,7 +321,7 @@ TEST_CASE("other tests: a test of a step from which the run has moved on is left
   write_file(run + "/eval-short.json", to_json(earlier, open_run(run).learner->config()));
   const std::vector<std::string> passed = report::write({run}, folder / "page.html");
   REQUIRE(passed.size() == 1);
-  CHECK(passed[0] == fmt::format("{0}/eval-short.csv was tested at step 3, and the run is at 4; test it again with "
+  CHECK(passed[0] == fmt::format("{0}/eval-short.csv was tested at step 3, but the run is at 4; test it again with "
                                  "`poslab eval {0} --lengths 1:2 --name short`",
                                  run));
   CHECK_FALSE(holds(read_file(folder / "page.html"), "[eval_lengths="));

@@ -214,7 +214,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   std::filesystem::rename(folder / "x", runs.run(b));
   CHECK(to_string(count(states(sweep.plan, runs))) == "1 done, 2 failed");
   const std::string why = fmt::format(
-      "{} belongs to another trial, {}: seed = 1, and this one has 0; put the folder of trial {} there, or remove this "
+      "{} belongs to another trial, {}: seed = 1, but this one has 0; put the folder of trial {} there, or remove this "
       "one and run the sweep again", runs.run(a), b.id, a.id);
   CHECK(holds(status(sweep.plan, runs), why));
   CHECK(refusal([&] { collect(sweep.plan, runs); }) == "2: " + why);
@@ -230,7 +230,7 @@ TEST_CASE("sweep: a folder of another trial is named, and none of its files is u
   std::string edited = text;
   edited.replace(edited.find("seed = 2"), 8, "seed = 7");
   write_file(config, edited);
-  CHECK(holds(refusal([&] { runs.must_fit(c); }), "seed = 7, and this one has 2; put"));
+  CHECK(holds(refusal([&] { runs.must_fit(c); }), "seed = 7, but this one has 2; put"));
   std::filesystem::remove(config);  // as after --kept: result.json says which trial it is
   CHECK(refusal([&] { runs.must_fit(c); }) == "");
   std::filesystem::copy(runs.run(a) + "/result.json", runs.run(c) + "/result.json",
