@@ -86,7 +86,7 @@ TEST_CASE("ask: given positions, temperature and silenced heads") {
   CHECK_THROWS_AS(ask(state, input, {.positions = {1, 2}}), BadInput);
   for (const auto& head : std::vector<std::pair<int, int>>{{2, 0}, {-1, 0}, {0, -1}, {0, 2}})
     CHECK_THROWS_WITH_AS(ask(state, input, {.silenced = {head}}),
-                         doctest::Contains("of a model of 2 layers with 2 heads; name one that it has"), BadInput);
+                         doctest::Contains("the model has 2 layers of 2 heads; name one of them"), BadInput);
   CHECK_THROWS_AS(ask(state, {}, Asking{}), BadInput);
 }
 

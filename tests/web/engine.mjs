@@ -101,7 +101,7 @@ async function looked() {
   says('GB of memory', () => lab.train_new({ task: 'parity_check', encoding: 'rope', d_model: 8192, heads: 8 }));
   says('is not a symbol of', () => m.ask('012'));
   says('7 positions for 8', () => m.ask('0110', { positions: [1, 2, 3, 4, 5, 6, 7] }));
-  says('of a model of 2 layers', () => m.ask('0110', { silenced: [[2, 0]] }));
+  says('the model has 2 layers', () => m.ask('0110', { silenced: [[2, 0]] }));
   says('it takes 1 .. 10000', () => m.test({ lengths: [0] }));
   must(m.step(1)[0].step === 3, 'the model goes on');
   m.free();

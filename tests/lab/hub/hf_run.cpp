@@ -115,7 +115,7 @@ TEST_CASE("lm eval and lm generate: an option without effect on a checkpoint is 
   refused_as(test_of_qwen("none", "--positions 'sequential|evenly_spread|sequential'"),
              "changes nothing: layers take its 3 parts");
   refused_as(write + "--encoding 'rope|alibi|none'", "changes nothing: layers take its 3 parts in turn");
-  refused_as(write + "--length 16", "--length 16 changes nothing: the model's own encoding and counted positions read");
+  refused_as(write + "--length 16", "--length 16 changes nothing: the model's own encoding and counted positions ");
   told_by(folder, write + "--length 16 --encoding rerope");
   const std::string model = copy_of_qwen(folder), generation = model + "/generation_config.json";
   write_file(generation, "{\"repetition_penalty\": 1.5}");

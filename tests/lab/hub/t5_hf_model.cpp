@@ -153,7 +153,7 @@ TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spie
   CHECK(holds(refused("/model/unk_id", 1000), ": \"unk_id\" is 1000; it must be a token's number"));
   CHECK(holds(refused("/model/byte_fallback", true), ": a token model with \"byte_fallback\" is not read"));
   CHECK(holds(refused("/post_processor/special_tokens/<~1s>/ids", {7}),
-              ": it puts the tokens 7 after a text, and the"));
+              ": it puts the tokens 7 after a text, but the"));
 }
 
 TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so is another architecture") {
@@ -266,7 +266,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
       changed([&](auto& all) {
         all.push_back({bias + ".q.bias", Tensor::full({12}, 1)});
       }),
-      "F/model.safetensors has a tensor decoder.block.0.layer.0.SelfAttention.q.bias (12), for which a model of"));
+      "F/model.safetensors has a tensor decoder.block.0.layer.0.SelfAttention.q.bias (12), which the model of"));
   // tied weights are one matrix, under whichever of its names it is stored
   const auto with = [&](const char* name, double times) {
     return changed([&, name, times](auto& all) {
