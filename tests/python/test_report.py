@@ -24,7 +24,7 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
     letters, words = ([trained(merges, seed) for seed in range(2)] for merges in (0, 40))
     both, one = report(*letters, *words), report(*letters)
     assert "only bits per byte can be compared" in both and "nats a token, against" not in both
-    assert both.index("[merges=40]{c1} has ") < both.index("[merges=0]{c0} has ")  # long tokens need fewer bits
+    assert both.index("[merges=40]{c1} needs ") < both.index("[merges=0]{c0} needs ")  # long tokens need fewer bits
     assert "Paired differences" not in both
     assert "only bits per byte can be compared" not in one and "with a loss of" in one
     assert "the lengths differ" not in one and "repeated texts" in one
