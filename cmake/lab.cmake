@@ -19,6 +19,9 @@ add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)       # not CLI11, which would cost 1.4 s for each source
 compiled_by_folder(lab)
+compiled_in_groups(lab 60 "/lab/papers/" papers)                  # small folders together
+compiled_in_groups(lab 60 "/lab/pages/(ask|graph|page|show|web)/" pages)
+compiled_in_groups(lab 60 "/lab/pages/(inspect|view)/" maps)
 embed(lab lab/page/page.html lab/page/page.css lab/pages/report/tasks.txt lab/pages/report/language.txt
   lab/pages/report/t5.txt lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
