@@ -226,8 +226,8 @@ fetch_all() {
 }
 
 # meanwhile: the tests of the parts before it run beside the builds of the parts after it
-ci_parts='release memcheck python notebooks wheel docs lint lines meanwhile
-  wasm web site course gradients short cuda spine arm'
+ci_parts='release memcheck docs lint lines meanwhile
+  python notebooks wheel wasm web site course gradients short cuda spine arm'
 all_parts="${ci_parts/meanwhile/} debug double torch aarch64 libcxx portable portable-arm macos alone asan tsan"
 
 run_tests() {   # [PART...]
