@@ -2,7 +2,7 @@
 # calls on to this machine's kernel. No library for ARM is needed but the compiler's own.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-if(DEFINED ENV{quick_compiler})         # clang, in CI
+if(NOT "$ENV{quick_compiler}" STREQUAL "")     # clang, in CI
   set(CMAKE_CXX_COMPILER $ENV{quick_compiler})
   set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 else()

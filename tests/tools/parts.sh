@@ -219,7 +219,7 @@ for_lint() { needs lint && venv lint; }
 # What all parts take: Debian's packages at once, and what comes from PyPI while the compiler works. A part that needs
 # something makes it if it is not there.
 fetch_all() {
-  (needs program tests torture course module site page browsers memcheck arm lint) || return 0
+  (needs program tests torture course module site page short browsers memcheck arm lint) || return 0
   trust_system
   (tests/tools/venv.sh python && tests/tools/venv.sh site) > build/venvs.log 2>&1 &
   fetching=$!
