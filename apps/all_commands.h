@@ -36,7 +36,7 @@ Action add_web(CLI::App*);          // the page that trains in the browser, with
 // tab. Prints nothing where a file or a number belongs. The scripts of add_completion() call it.
 void complete(std::vector<std::string> words, const CLI::App& program);
 
-// Whether --hf is given in place of a run. Throws BadInput for both, for neither, and for a path that is not a folder.
+// Whether --hf is given in place of a run. Throws BadInput for both, neither, a missing run, and a checkpoint as run.
 // command: its name for the message, "eval".
 bool external(const std::string& run, const std::string& hf, const char* command);
 void use_threads(const std::string& word);  // word: the value of --threads; "" and 0 change nothing. Throws BadInput

@@ -184,7 +184,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
 // The query row of a thread. A thread that has none (not alive) works on the block's first and writes nothing.
 struct QueryRow {
   bool alive;
-  int lane, at, n, row;  // lane of the row; index of the row in the block, of its sequence, of its query
+  int lane, at, n, row;  // lane in the row; indices in the block: of the row, its sequence, its query
   int b, i;
 };
 template <int L>

@@ -32,7 +32,7 @@ Tensor attention(const Scores& s, const Tensor& v, const Positions& p, Span span
   return composed::attention(s, v, span);
 }
 
-// Only NoPE adds nothing; another scheme that does not override this has no terms.
+// NoPE's terms are empty. Any other scheme that does not override this gives nullopt.
 std::optional<LayerTerms> Encoding::terms(const Positions&, const LayerShape&) const {
   if (typeid(*this) != typeid(Encoding)) return std::nullopt;
   return LayerTerms{};

@@ -14,7 +14,7 @@ Gau::Gau(Params p, GauSpec s) : spec_(s), name_("block" + std::to_string(s.layer
   wu_ = a.truncated_normal("gate", {C, E}, beta / std::sqrt(double(C)));
   wv_ = a.truncated_normal("value", {C, E}, beta / std::sqrt(double(C)));
   wz_ = a.truncated_normal("shared", {C, D}, 1 / std::sqrt(double(C)));
-  // z is small and mostly positive; a gain of 1 would make all logits nearly equal
+  // z is small, and its mean is above 0; a gain of 1 would make all logits nearly equal
   q_gain_ = (a / "query").normal("gain", {D}, 1), q_bias_ = (a / "query").full("bias", {D}, 0);
   k_gain_ = (a / "key").normal("gain", {D}, 1), k_bias_ = (a / "key").full("bias", {D}, 0);
   wo_ = a.truncated_normal("output", {E, C}, beta / std::sqrt(double(E)));

@@ -20,7 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 inline bool anything(PyObject*) { return true; }
-// Types of arguments for tensor_of and ids_of; their names appear in signatures.
+// Types of arguments for tensor_of and ids_of; Python's signatures say "object".
 struct TensorLike : nb::object {
   NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything)
 };

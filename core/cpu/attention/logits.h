@@ -96,8 +96,8 @@ inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, i
   return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).end};
 }
 
-// Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias whose columns are
-// pairs. With `pairs`, each query row has a table of its own for its keys. Without it, all rows read one table of
+// Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias by pair or by
+// distance. With `pairs`, each query row has a table of its own for its keys. Without it, all rows read one table of
 // distances: query row i finds key j0 + c in column table_column(i) + c, Transformer-XL's "relative shift".
 struct Tile {
   const Head& h;

@@ -13,7 +13,7 @@ struct Training {
   std::string name, positions;
 };
 std::vector<Training> trainings(const Choices& defaults);
-// Test positions in equal steps over the trained ones: for random floats as they are published, else evenly_spread.
+// Test positions in equal steps over the trained range: float_midpoints for random floats, else evenly_spread.
 std::string even_positions(const Choices& run);
 
 Trials of_uniform(const Choices& defaults);  // three tasks x three encodings, uniform sampling alone
