@@ -210,7 +210,7 @@ def test_a_t5(tmp_path):
     pl.sum_all(model(tokens, read=read, gradient=True)).backward()
     assert model.parameters["embedding"].grad.shape == model.parameters["embedding"].shape
     for how, words in (({}, "give read"), ({"read": [0]}, "read have shape"), ({"read": [[0]] * 2}, "2 sequences"),
-                       ({"read": [[-1]]}, "token -1"), ({"read": read, "outputs": 1}, "no outputs")):
+                       ({"read": [[-1]]}, "token -1"), ({"read": read, "outputs": 1}, "leave out outputs")):
         with pytest.raises(ValueError, match=words):
             model(tokens, **how)
     for wrong, words in (({"beams": 0}, "beams"), ({"early_stopping": "of"}, 'mean "off"'), ({"prompt": ""}, "empty"),

@@ -264,8 +264,8 @@ def test_names_and_options_are_looked_at():
     (lambda q, k: pl.Scores([pl.Piece(q, k, n, n + 1) for n in range(15)], 1), "15 pieces"),
     (lambda q, k: pl.Scores([pl.Piece(q, k)], 1, bias=np.ones((40, 2))), "40 rows"),
     (lambda q, k: pl.Scores([pl.Piece(q, k)], 1, r=np.ones((11, 2, 8))), "q_rel"),
-    (lambda q, k: pl.Scores([pl.Piece(q[:, :3], k)], 1), r"made q of shape \(1, 3, ., 8\); keep the first 3 sizes"),
-    (lambda q, k: pl.Scores([pl.Piece(q, k[:, :3])], 1), r"made k of shape \(1, 3, ., 8\); keep the first 2 sizes"),
+    (lambda q, k: pl.Scores([pl.Piece(q[:, :3], k)], 1), r"returned q of \(1, 3, ., 8\); keep the first 3 sizes"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k[:, :3])], 1), r"returned k of \(1, 3, ., 8\); keep the first 2 sizes"),
 ])
 def test_scores_that_do_not_fit_are_refused_by_all_that_reads_them(scores, words):
     class Unfit(pl.Encoding):
