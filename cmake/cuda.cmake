@@ -43,7 +43,7 @@ if(TARGET Boost::context)
   # Registers are filled in loops that run at least once: no warning. local-exec: thread-local variables need no call,
   # as this is only linked into programs. Not initial-exec: the linker turns its `add` into a `lea`, which sets no
   # flags; where GCC reuses these flags to compare with null, the undefined-behaviour sanitizer wrongly reports a null
-  # pointer. -O2: much quicker to build than -O3, and the host's part of a step costs what it costs with a GPU.
+  # pointer. -O2 compiles much faster than -O3, and the host's part of a step costs as much as with a GPU.
   target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized -ftls-model=local-exec
     $<$<CONFIG:Release>:-O2>)
   target_link_libraries(cuda_emulated PUBLIC core Boost::context)

@@ -1,5 +1,5 @@
-# precompiled(TARGET HEADER...) parses these headers, and those of the standard library that nearly all files include,
-# once for the target. Its sources still include them: the preset debug builds without this, and finds missing includes.
+# precompiled(TARGET HEADER...) parses these headers, and the standard headers that nearly all files include, once for
+# the target. Its sources still include them: the preset debug builds without this, and finds missing includes.
 # Targets with the same compiler options can share the parsed headers: precompiled_as(TARGET OTHER).
 function(precompiled target)
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <filesystem> <fstream>

@@ -135,6 +135,6 @@ def plan_of(encoding, positions, at_test):
 
 def results_of(folder, step, plan_list, steps):
     """[(title, the student's curve, the project's)]"""
-    programs = [build.built(folder, "curve", step)]                    # first, because it may start build/ anew
+    programs = [build.built(folder, "curve", step)]                    # first: this build may empty build/
     programs.append(build.built(projects_folder(folder), "curve", step))
     return [(plan[0], *curves_of(programs, steps, plan)) for plan in plan_list]

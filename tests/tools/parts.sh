@@ -113,7 +113,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
     docs) tests/tools/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
-    course) CXX=${quick_compiler:-c++} tests/course/course.py ${COURSE_ALL:+--all} ;;
+    course) CXX=${quick_compiler:-${CXX:-c++}} tests/course/course.py ${COURSE_ALL:+--all} ;;
     lint) tools/lint --changed && tests/tools/lint/run.sh ;;
     lines) one eval 'tests/tools/lines.sh && tests/tools/size.sh && tests/tools/dev.sh &&
                      .venv-mutate/bin/python tests/tools/mutate/mutate.py --self-test' ;;
@@ -199,7 +199,7 @@ compile_cuda() {   # GPUS TARGET FLAGS
     ! grep 'warning' build/test-cuda.log
 }
 
-quick_spine() { CXX=${quick_compiler:-c++} spine build/spine_test -DPOSLAB_QUICK_BUILD=ON; }
+quick_spine() { CXX=${quick_compiler:-${CXX:-c++}} spine build/spine_test -DPOSLAB_QUICK_BUILD=ON; }
 
 # The spine's first losses: natively, and for ARM.
 arm_spine() {
