@@ -17,7 +17,7 @@ add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
-quickly_compiled(lab <nlohmann/json.hpp>)       # not CLI11, which would cost 1.4 s for each source
+quickly_compiled(lab <nlohmann/json.hpp> encodings/encoding.h)       # not CLI11, which would cost 1.4 s for each source
 compiled_by_folder(lab)
 compiled_in_groups(lab 60 "/lab/papers/" papers)                  # small folders together
 compiled_in_groups(lab 60 "/lab/pages/(ask|graph|page|show|web)/" pages)

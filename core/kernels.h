@@ -29,7 +29,8 @@ struct StridedLoop {
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
   }
-  friend auto fields(const StridedLoop& loop) {          // leaves out the entries from `dims` on
+  template <std::same_as<StridedLoop> Loop>
+  friend auto fields(const Loop& loop) {                 // leaves out the entries from `dims` on
     const auto& [dims, size, y, a, b] = loop;
     const auto used = [&](const int64_t* values) { return std::span(values, size_t(dims)); };
     return std::tuple(dims, used(size), used(y), used(a), used(b));

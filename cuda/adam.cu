@@ -1,11 +1,13 @@
 // The optimizer over the flat buffer of all parameters, and the sum of squares that clipping needs. The norm of the
 // gradient stays on the device: the host never waits for it.
+#include <algorithm>
+
 #include "cuda/rows.cuh"
 
 namespace poslab::cuda {
 namespace {
 
-constexpr int partial_sums = 264;   // number of blocks, the same on any machine, which fixes the order of the sum
+constexpr int most_partial_sums = 264;   // blocks at most, the same on any machine, which fixes the order of the sum
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;
@@ -13,9 +15,9 @@ __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   sum = team_sum<threads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
-__global__ void add_up_squares(double* sum, const double* partial) {
+__global__ void add_up_squares(double* sum, const double* partial, int n) {
   double s = 0;
-  for (int i = int(threadIdx.x); i < partial_sums; i += threads) s += partial[i];
+  for (int i = int(threadIdx.x); i < n; i += threads) s += partial[i];
   s = team_sum<threads>(s);
   if (threadIdx.x == 0) *sum = s;
 }
@@ -42,16 +44,16 @@ __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n
 
 void squares(double* sum, const real* x, int64_t n) {
   start_sums_in(x, x + n);
-  double* partial = reinterpret_cast<double*>(scratch(0, partial_sums * int64_t(sizeof(double) / sizeof(real))));
-  launch(sum_squares, partial_sums, threads, partial, x, n);
-  launch(add_up_squares, 1, threads, sum, partial);
+  double* partial = reinterpret_cast<double*>(scratch(0, most_partial_sums * int64_t(sizeof(double) / sizeof(real))));
+  const int blocks = std::min(blocks_for(n), most_partial_sums);
+  launch(sum_squares, blocks, threads, partial, x, n);
+  launch(add_up_squares, 1, threads, sum, partial, blocks);
 }
 
 // Starts few blocks, because each thread computes the norm's root, in double, before it begins.
 void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
   start_sums_in(g, g + n);
-  const int blocks = blocks_for(n);
-  launch(step_of_adam, blocks < 1056 ? blocks : 1056, threads, p, m, v, g, n, squares, upload(s));
+  launch(step_of_adam, std::min(blocks_for(n), 1056), threads, p, m, v, g, n, squares, upload(s));
 }
 
 }  // namespace poslab::cuda

@@ -92,19 +92,23 @@ __device__ inline Items all(int64_t n) {
   return {int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n, int64_t(gridDim.x) * blockDim.x};
 }
 
-// Sum and maximum over the 32 lanes of a warp, always in the same order; every lane gets the result.
-template <class T>
-__device__ inline T warp_sum(T x) {
-  for (int away = warp / 2; away > 0; away /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
+// Combines x of neighbouring lanes, a power of two of them, always in the same order; every lane gets the result.
+template <class T, class Combine>
+__device__ inline T combine_lanes(T x, int lanes, const Combine& combine) {
+#ifdef POSLAB_EMULATE
+  return emulate::combine_lanes(x, lanes, combine);
+#else
+  for (int away = lanes / 2; away > 0; away /= 2) x = combine(x, __shfl_xor_sync(0xFFFFFFFFu, x, away));
   return x;
+#endif
 }
 template <class T>
-__device__ inline T warp_max(T x) {
-  for (int away = warp / 2; away > 0; away /= 2) {
-    const T other = __shfl_xor_sync(0xFFFFFFFFu, x, away);
-    x = other > x ? other : x;
-  }
-  return x;
+__device__ inline T warp_sum(T x, int lanes = warp) {
+  return combine_lanes(x, lanes, [](T a, T b) { return a + b; });
+}
+template <class T>
+__device__ inline T warp_max(T x, int lanes = warp) {
+  return combine_lanes(x, lanes, [](T a, T b) { return b > a ? b : a; });
 }
 
 // Whether 16 bytes, the widest load, may be read from here at once.

@@ -292,8 +292,7 @@ struct RunningSoftmax {
 // Sum over the lanes of a query row.
 template <int L>
 __device__ inline real over_lanes(real y, int lanes) {
-  if constexpr (L != 1)
-    for (int away = lanes / 2; away > 0; away /= 2) y += __shfl_xor_sync(0xFFFFFFFFu, y, away);
+  if constexpr (L != 1) y = warp_sum(y, lanes);
   return y;
 }
 

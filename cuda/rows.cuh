@@ -63,7 +63,7 @@ struct Row {
 // Sum and maximum over a team, always in the same order; every thread gets the result.
 template <int team, class T>
 __device__ inline T team_sum(T x) {
-  for (int away = Row<team>::lanes / 2; away > 0; away /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
+  x = warp_sum(x, Row<team>::lanes);
   if constexpr (team > warp) {
     SHARED(T, of_warp, team / warp);
     if (threadIdx.x % warp == 0) of_warp[threadIdx.x / warp] = x;
@@ -76,10 +76,7 @@ __device__ inline T team_sum(T x) {
 }
 template <int team, class T>
 __device__ inline T team_max(T x) {
-  for (int away = Row<team>::lanes / 2; away > 0; away /= 2) {
-    const T other = __shfl_xor_sync(0xFFFFFFFFu, x, away);
-    x = other > x ? other : x;
-  }
+  x = warp_max(x, Row<team>::lanes);
   if constexpr (team > warp) {
     SHARED(T, of_warp, team / warp);
     if (threadIdx.x % warp == 0) of_warp[threadIdx.x / warp] = x;

@@ -2,7 +2,7 @@
 # usage: ./dev test [PART...]     builds and runs the tests, by default those of release
 #
 #   release, debug   the unit tests, races of emulated kernels, killed runs, an installation, the command line's tests
-#   double           real = double: every gradient is checked against differences; gradients is its short form
+#   double           real = double: every gradient is checked against differences; gradients: these cases alone
 #   lines, lint      width of lines, budgets of folders (tools/size.txt), subjects of commits, ./dev itself; linters
 #   docs, site       links and code blocks of the Markdown pages; the documentation site
 #   course [--all]   the steps of the course, cut, filled and checked; --all with each wrong answer
@@ -87,6 +87,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     asan-[12]) ASAN_OPTIONS=$huge half build/asan/poslab_tests "${1#*-}" ;;
     coverage-[12]) counted "${1#*-}" ;;
     *-[12]) half "build/${1%-?}/poslab_tests" "${1#*-}" ;;
+    gradients) build/gradients/poslab_gradient_tests --test-case='*gradient*,*reference*' ;;
     races) build/release/poslab_race_tests ;;
     memcheck) tests/tools/memcheck/run.sh build/release 'planted|a training' ;;
     asan-smoke | tsan-smoke) tests/tools/smoke.sh "build/${1%-smoke}/poslab" 10 ;;
@@ -282,6 +283,7 @@ run_tests() {   # [PART...]
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
       alone) ready alone alone -- needs program ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
+      gradients) ready gradients gradients -- build gradients poslab_gradient_tests ;;
       short) ready short short -- build short poslab_short_tests ;;
       tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
       release)
