@@ -66,18 +66,6 @@ void sync_warp(unsigned mask, Site);    // Failure unless the mask names all 32 
 // Each lane gives 8 bytes and gets the bytes of all 32 lanes. Failure unless all lanes of the warp take part.
 const uint64_t* exchange(unsigned mask, uint64_t mine, Site);
 inline unsigned lane() { return threadIdx.x % 32; }
-// The loop over shuffles of cuda/launch.h, with one exchange in place of five. value[i] is that of lane() ^ i.
-template <class T, class Combine>
-T combine_lanes(T x, int lanes, const Combine& combine, Site at = Site::here()) {
-  uint64_t bits = 0;
-  __builtin_memcpy(&bits, &x, sizeof x);
-  const uint64_t* all = exchange(0xFFFFFFFFu, bits, at);
-  T value[32];
-  for (int i = 0; i < lanes; ++i) __builtin_memcpy(&value[i], all + (lane() ^ unsigned(i)), sizeof x);
-  for (int away = lanes / 2; away > 0; away /= 2)
-    for (int i = 0; i < away; ++i) value[i] = combine(value[i], value[i + away]);
-  return value[0];
-}
 // Takes six floats from each lane and gives each lane all 32 lanes' floats. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());

@@ -95,12 +95,8 @@ __device__ inline Items all(int64_t n) {
 // Combines x of neighbouring lanes, a power of two of them, always in the same order; every lane gets the result.
 template <class T, class Combine>
 __device__ inline T combine_lanes(T x, int lanes, const Combine& combine) {
-#ifdef POSLAB_EMULATE
-  return emulate::combine_lanes(x, lanes, combine);
-#else
   for (int away = lanes / 2; away > 0; away /= 2) x = combine(x, __shfl_xor_sync(0xFFFFFFFFu, x, away));
   return x;
-#endif
 }
 template <class T>
 __device__ inline T warp_sum(T x, int lanes = warp) {

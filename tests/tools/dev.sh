@@ -53,7 +53,7 @@ build
 expect '((status != 0))'
 expect 'tail -n 1 said | grep -q "that failed; what is not found here: .*g++"'
 
-stub id 'echo 0'                                 # root could install what is missing: the build stops
+stub id 'echo 0'                                 # as root, packages can be installed, so the build stops
 stub cmake 'echo "$*" >> called'
 build
 expect '((status != 0)) && [[ ! -e called ]]'

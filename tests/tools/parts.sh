@@ -2,7 +2,7 @@
 # usage: ./dev test [PART...]     builds and runs the tests, by default those of release
 #
 #   release, debug   the unit tests, races of emulated kernels, killed runs, an installation, the command line's tests
-#   double           real = double: every gradient is checked against differences; gradients: these cases alone
+#   double           real = double: every gradient is checked against differences; gradients: most of these cases
 #   lines, lint      width of lines, budgets of folders (tools/size.txt), subjects of commits, ./dev itself; linters
 #   docs, site       links and code blocks of the Markdown pages; the documentation site
 #   course [--all]   the steps of the course, cut, filled and checked; --all with each wrong answer
